@@ -1,0 +1,18 @@
+# Third-party libraries, all from Debian packages (tools/bootstrap installs them).
+# docs/design/dependencies.md says why each is here.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
+if(SMDEBUG_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(SMDEBUG_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,22 @@
+# smdebug_module(<name> DEPS <module>... LIBS <target>...): one library per
+# folder of src/. DEPS are other modules, LIBS third-party targets. Every
+# *_test.cc beside the sources joins the module's test program.
+function(smdebug_module name)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(smdebug_${name} STATIC ${sources})
+  list(TRANSFORM ARG_DEPS PREPEND smdebug_)
+  target_link_libraries(smdebug_${name} PUBLIC smdebug_flags ${ARG_DEPS} PRIVATE ${ARG_LIBS})
+  if(tests AND SMDEBUG_BUILD_TESTS)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE smdebug_${name} ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS unit TIMEOUT 300)
+  endif()
+endfunction()

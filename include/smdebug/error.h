@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace smdebug {
+
+// Root of everything this library throws. A leaf carries fields, not only text.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A configuration names something that is not allowed. `key` is the parameter
+// as the user wrote it ("train.save_interval", "collection weights:
+// reductions"), `value` what it was given, `allowed` what would be accepted.
+class ConfigError : public Error {
+ public:
+  ConfigError(std::string_view key, std::string_view value,
+              std::string_view allowed);
+
+  const std::string& key() const noexcept { return key_; }
+  const std::string& value() const noexcept { return value_; }
+  const std::string& allowed() const noexcept { return allowed_; }
+
+ private:
+  std::string key_;
+  std::string value_;
+  std::string allowed_;
+};
+
+// A collection that is saved has neither a regex nor tensor names, so it could
+// never match. smdebug.exceptions.InvalidCollectionConfiguration in Python.
+class InvalidCollectionConfiguration final : public Error {
+ public:
+  explicit InvalidCollectionConfiguration(std::string_view collection);
+
+  const std::string& collection() const noexcept { return collection_; }
+
+ private:
+  std::string collection_;
+};
+
+// A configuration file could not be read, or is not JSON. `line` and `column`
+// count from 1 and are 0 where no place can be named.
+class ConfigFileError final : public Error {
+ public:
+  ConfigFileError(std::string_view path, int64_t line, int64_t column,
+                  std::string_view reason);
+
+  const std::string& path() const noexcept { return path_; }
+  int64_t line() const noexcept { return line_; }
+  int64_t column() const noexcept { return column_; }
+
+ private:
+  std::string path_;
+  int64_t line_;
+  int64_t column_;
+};
+
+// `out_dir` holds a finished run, which is never written into.
+class RunExistsError final : public Error {
+ public:
+  explicit RunExistsError(std::string_view out_dir);
+
+  const std::string& out_dir() const noexcept { return out_dir_; }
+
+ private:
+  std::string out_dir_;
+};
+
+// An operation on a file or object failed. `code` is an errno value.
+class IoError final : public Error {
+ public:
+  IoError(std::string_view operation, std::string_view path, int code);
+
+  const std::string& path() const noexcept { return path_; }
+  int code() const noexcept { return code_; }
+
+ private:
+  std::string path_;
+  int code_;
+};
+
+// A file of a run is not what its format says it is.
+class FormatError final : public Error {
+ public:
+  FormatError(std::string_view file, std::string_view reason);
+
+  const std::string& file() const noexcept { return file_; }
+
+ private:
+  std::string file_;
+};
+
+// A tensor cannot be saved as asked: its kind, its shape or its size.
+class UnsupportedTensor final : public Error {
+ public:
+  UnsupportedTensor(std::string_view tensor, std::string_view reason);
+
+  const std::string& tensor() const noexcept { return tensor_; }
+
+ private:
+  std::string tensor_;
+};
+
+}  // namespace smdebug

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "smdebug/config.h"
+#include "smdebug/mode.h"
+#include "smdebug/storage.h"
+#include "smdebug/tensor.h"
+
+namespace smdebug {
+
+// Who writes: one process of a job.
+struct Worker {
+  std::string name = "worker_0";
+  int64_t count = 1;     // Processes in the job.
+  bool is_chief = true;  // The one that writes under IncludeWorkers::kOne.
+
+  // "worker_<rank>" of `count`, rank 0 being the chief.
+  static Worker OfRank(int64_t rank, int64_t count);
+};
+
+// What happens to a tensor when the buffer is full.
+enum class OnFull : uint8_t {
+  kBlock,  // The caller waits, and the wait is counted.
+  kDrop,   // The tensor is dropped and counted.
+};
+
+// How a hook runs, as opposed to what it saves.
+struct RuntimeOptions {
+  uint64_t buffer_bytes = uint64_t{1024} << 20;
+  OnFull on_full = OnFull::kBlock;
+  Durability durability = Durability::kProcessCrash;
+
+  // Rethrow what would otherwise be counted and logged.
+  bool strict = false;
+
+  // A caller that finds the writer stuck for this long stops waiting for it.
+  std::chrono::milliseconds stuck_after{60'000};
+
+  // Scalars of steps without files wait for the next file at most this long,
+  // and in at most this number.
+  std::chrono::milliseconds scalar_delay{5'000};
+  int64_t scalar_limit = 1024;
+
+  // SMDEBUG_BUFFER_MB, SMDEBUG_ON_FULL, SMDEBUG_FSYNC, SMDEBUG_STRICT over the
+  // defaults. Throws ConfigError for a value that is not allowed.
+  static RuntimeOptions FromEnvironment();
+};
+
+// What a hook has done so far. The same numbers are in the run's ledger.
+struct HookStats {
+  int64_t steps_saved = 0;    // Steps with published files.
+  int64_t tensors_saved = 0;  // Records published, reductions included.
+  uint64_t bytes_saved = 0;   // Bytes of published event files.
+  int64_t scalars_saved = 0;
+  int64_t stalls = 0;  // Waits for room in the buffer.
+  std::chrono::nanoseconds stalled{0};
+  int64_t dropped = 0;  // Tensors not saved: no room, or too late.
+  int64_t skipped = 0;  // Tensors not saved: of a kind that cannot be.
+  int64_t errors = 0;   // Failed writes.
+  int64_t lost = 0;     // Tensors lost to failed writes.
+};
+
+struct ScalarOptions {
+  // Seconds since the epoch; now if unset.
+  std::optional<double> timestamp;
+};
+
+// Saves what a training job computes.
+//
+// A step starts with BeginStep(), collects tensors by Save() and ends with the
+// next BeginStep(), a change of mode, EndStep() or Close(). What is due is
+// decided once, in BeginStep(). A tensor is reduced or copied before Save()
+// returns; encoding and I/O happen on the hook's own thread.
+//
+// The constructor throws ConfigError, InvalidCollectionConfiguration,
+// RunExistsError or IoError. After that nothing is thrown into training (unless
+// `strict`): a failure is logged once, counted in stats() and in the ledger,
+// and the rest of the run goes on. In a forked child every call does nothing.
+//
+// Several hooks may live in one process. Thread-safe.
+class Hook {
+ public:
+  explicit Hook(HookConfig config, Worker worker = {},
+                RuntimeOptions runtime = RuntimeOptions::FromEnvironment());
+
+  // On a store of the caller's instead of config.out_dir; `storage` and
+  // `tensorboard` (may be null: no export) are borrowed and outlive the hook.
+  Hook(HookConfig config, Worker worker, RuntimeOptions runtime,
+       Storage* storage, Storage* tensorboard);
+
+  // From the JSON file at HookConfigPath(path).
+  static std::unique_ptr<Hook> FromJsonFile(
+      std::string_view path = {}, Framework framework = Framework::kNative,
+      Worker worker = {});
+
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+
+  // Closes.
+  ~Hook();
+
+  // Adds `collection`, or replaces the one of that name. Only before the first
+  // step. Throws as the constructor does, and Error afterwards.
+  void SetCollection(const Collection& collection);
+
+  // The collection as it is now, with what it takes from the hook filled in;
+  // nullopt if there is none.
+  std::optional<Collection> GetCollection(std::string_view name) const;
+
+  // Steps from now on are of `mode`. Ends the current step if it is another.
+  void SetMode(Mode mode);
+
+  // Starts the next step, ending the current one.
+  void BeginStep();
+
+  // Starts step number `step`, for trainers that count themselves. A number
+  // below the last one begun is refused, logged and counted.
+  void BeginStep(int64_t step);
+
+  // Ends the current step, so that its files appear now. Scalars saved later
+  // still keep this step.
+  void EndStep();
+
+  // Whether anything at all is saved at the current step. A shim attaches its
+  // callbacks only then.
+  bool StepIsDue() const noexcept;
+
+  // Whether Save(name, ...) would save something at the current step.
+  bool IsDue(std::string_view name);
+
+  // Saves `tensor` as the collections that match `name` ask, if any is due.
+  void Save(std::string_view name, const TensorView& tensor);
+
+  // Adds `name` to each of `collections` (made if missing) and saves `tensor`
+  // if any of them is due at the current step.
+  void SaveTensor(std::string_view name, const TensorView& tensor,
+                  std::span<const std::string_view> collections);
+
+  // Saves one number, at any step, under "scalar/<name>".
+  void SaveScalar(std::string_view name, double value,
+                  const ScalarOptions& options = {});
+
+  // The current step, over all modes; -1 before the first.
+  int64_t step() const;
+  Mode mode() const;
+  // The current step of `mode`; -1 before its first.
+  int64_t mode_step(Mode mode) const;
+
+  HookStats stats() const;
+  const HookConfig& config() const noexcept;
+
+  // Writes what is left, the ledger and, as the last worker of the job, the end
+  // marker. Later calls do nothing; later saves are counted as dropped.
+  void Close();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace smdebug

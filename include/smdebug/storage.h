@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smdebug {
+
+using Bytes = std::span<const std::byte>;
+
+// When the bytes of a new file can be seen by readers.
+enum class Visibility {
+  // At Publish(), all at once. The only choice for files of a run.
+  kOnPublish,
+  // As they are flushed, under the final key; for logs that are read while
+  // they grow (TensorBoard). A store that cannot do it shows them at Publish().
+  kWhileWriting,
+};
+
+// How hard Publish() works for the bytes to survive a power loss.
+enum class Durability { kProcessCrash, kPowerLoss };
+
+struct CreateOptions {
+  Visibility visibility = Visibility::kOnPublish;
+  Durability durability = Durability::kProcessCrash;
+};
+
+// A file being written. Destroying it before Publish() discards what is not
+// visible yet. One thread at a time.
+class PendingFile {
+ public:
+  virtual ~PendingFile() = default;
+
+  // Appends the parts in order. Throws IoError; the file is then beyond use and
+  // Publish() throws too.
+  virtual void Append(std::span<const Bytes> parts) = 0;
+
+  // Hands what was appended to the store. Makes it visible only under
+  // kWhileWriting. Throws IoError.
+  virtual void Flush() = 0;
+
+  // Makes the whole file visible under its key, replacing any older one.
+  // Call once. Throws IoError; the key then holds what it held before.
+  virtual void Publish() = 0;
+};
+
+struct FileInfo {
+  std::string key;
+  uint64_t size = 0;
+};
+
+// A read-only piece of a file: bytes, and whatever keeps them alive.
+struct Blob {
+  Bytes bytes;
+  std::shared_ptr<const void> owner;
+
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+};
+
+// Files under one root, by key: relative, '/'-separated, no "." or ".."
+// component, not empty. A key that is not of this form throws
+// std::invalid_argument.
+//
+// Every driver passes tests/conformance. Thread-safe.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  // Where the root is, for messages: a path or a URL.
+  virtual const std::string& root() const = 0;
+
+  // Starts a file. Missing parents are made. Throws IoError.
+  virtual std::unique_ptr<PendingFile> Create(std::string_view key,
+                                              CreateOptions options) = 0;
+  std::unique_ptr<PendingFile> Create(std::string_view key) {
+    return Create(key, CreateOptions{});
+  }
+
+  // Makes `key` with `content` if and only if it does not exist, and tells
+  // whether it did. Of several callers at most one wins. Throws IoError.
+  virtual bool CreateExclusive(std::string_view key, Bytes content) = 0;
+
+  // The bytes [offset, offset + length) of `key`, cut at its end; nullopt if
+  // there is no such file. Throws IoError.
+  virtual std::optional<Blob> Read(std::string_view key, uint64_t offset,
+                                   uint64_t length) const = 0;
+  std::optional<Blob> Read(std::string_view key) const {
+    return Read(key, 0, UINT64_MAX);
+  }
+
+  // Size and existence; nullopt if there is no such file. Throws IoError.
+  virtual std::optional<FileInfo> Stat(std::string_view key) const = 0;
+
+  // Published files whose key starts with `prefix` and sorts after
+  // `start_after`, in key order. Files still pending are not listed. A root
+  // that does not exist is empty. Throws IoError.
+  virtual std::vector<FileInfo> List(std::string_view prefix,
+                                     std::string_view start_after) const = 0;
+  std::vector<FileInfo> List(std::string_view prefix) const {
+    return List(prefix, {});
+  }
+
+  // Removes `key`; nothing happens if there is no such file. Throws IoError.
+  virtual void Remove(std::string_view key) = 0;
+
+  // Gives a published file another key, replacing any older file there.
+  // Atomic where the store can. Throws IoError, also if `from` is missing.
+  virtual void Move(std::string_view from, std::string_view to) = 0;
+};
+
+// Files under a local folder, which is made when the first file is written. "~"
+// is expanded. Pending files are `<key>.tmp` beside their place.
+std::unique_ptr<Storage> OpenLocalStorage(std::string_view root);
+
+// Files in this process's memory, gone with the object.
+std::unique_ptr<Storage> OpenMemoryStorage();
+
+// The driver for `url`: a local path or file://path. Throws ConfigError for a
+// scheme without a driver, naming the ones there are.
+std::unique_ptr<Storage> OpenStorage(std::string_view url);
+
+}  // namespace smdebug

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "smdebug/log.h"
+
+namespace smdebug::base {
+
+// Hands `message` to the sink of SetLogSink(). Never throws.
+void Log(LogLevel level, std::string_view message) noexcept;
+
+template <typename... Args>
+void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
+  Log(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
+  Log(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+void LogError(fmt::format_string<Args...> format, Args&&... args) {
+  Log(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// True for the first caller, false for every later one. Thread-safe.
+class Once {
+ public:
+  bool First() noexcept { return !done_.exchange(true); }
+
+ private:
+  std::atomic<bool> done_{false};
+};
+
+}  // namespace smdebug::base

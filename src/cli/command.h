@@ -1,0 +1,51 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace smdebug::cli {
+
+// Exit codes shared by all commands (docs/reference/cli.md).
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFound = 1;  // The command's own "no".
+inline constexpr int kExitError = 2;  // A wrong call, or nothing could be done.
+
+struct Streams {
+  std::ostream& out;
+  std::ostream& err;
+};
+
+// One subcommand of `smdebug`. One thread at a time.
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  // Shown below --help: one example per line.
+  virtual std::string_view examples() const = 0;
+
+  // Declares arguments and options on `app`, bound to this object.
+  virtual void Declare(CLI::App& app) = 0;
+
+  // Returns the exit code. Errors are thrown; Main() prints them.
+  virtual int Run(Streams streams) = 0;
+};
+
+// Every command there is, in the order of --help.
+std::vector<std::unique_ptr<Command>> AllCommands();
+std::unique_ptr<Command> MakeConfigCommand();
+std::unique_ptr<Command> MakeStatusCommand();
+
+// The whole program: parses `args` (without the program's name), runs one
+// command and returns its exit code. Never throws.
+int Main(const std::vector<std::string>& args, Streams streams);
+
+}  // namespace smdebug::cli

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/mode.h"
+#include "smdebug/tensor.h"
+
+namespace smdebug::index {
+
+// Where a record lies in the event file, and the CRC-32C of its payload.
+struct Location {
+  uint64_t start = 0;
+  uint64_t length = 0;             // Framing included.
+  std::optional<uint32_t> crc32c;  // Unmasked; absent in runs of smdebug 1.0.
+
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+struct TensorEntry {
+  std::string name;
+  Location location;
+
+  friend bool operator==(const TensorEntry&, const TensorEntry&) = default;
+};
+
+struct ShapeEntry {
+  std::string name;
+  std::string original_name;
+  std::vector<int64_t> shape;
+
+  friend bool operator==(const ShapeEntry&, const ShapeEntry&) = default;
+};
+
+// A scalar with the step it was saved at, which may have no file of its own.
+struct ScalarEntry {
+  std::string name;
+  int64_t step = 0;
+  Mode mode = Mode::kGlobal;
+  int64_t mode_step = 0;
+  Location location;
+
+  friend bool operator==(const ScalarEntry&, const ScalarEntry&) = default;
+};
+
+// What the values of a reduced tensor were like.
+struct CountsEntry {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  int64_t count = 0;
+  int64_t nan = 0;
+  int64_t pos_inf = 0;
+  int64_t neg_inf = 0;
+  int64_t zero = 0;
+
+  friend bool operator==(const CountsEntry&, const CountsEntry&) = default;
+};
+
+// One index file: one step of one worker.
+struct StepIndex {
+  Mode mode = Mode::kGlobal;
+  int64_t mode_step = 0;
+  std::string event_file;  // Empty if there is none (shapes only).
+  std::vector<TensorEntry> tensors;
+  std::vector<ShapeEntry> shapes;
+  std::vector<ScalarEntry> scalars;  // Our own keys from here on.
+  std::vector<CountsEntry> counts;
+
+  friend bool operator==(const StepIndex&, const StepIndex&) = default;
+};
+
+// The file's text. Keys of smdebug 1.0 come first and as it writes them; ours
+// ("crc32c" in entries, "scalar_payload", "value_counts") are ignored by it and
+// left out where empty.
+std::string ToJson(const StepIndex& index);
+
+// Throws FormatError, naming `file`, for anything that is not an index.
+// Unknown keys are ignored.
+StepIndex ParseStepIndex(std::string_view json, std::string_view file);
+
+}  // namespace smdebug::index
