@@ -15,6 +15,10 @@
 
 namespace smdebug {
 
+namespace hook {
+class Recorder;
+}
+
 // Who writes: one process of a job.
 struct Worker {
   std::string name = "worker_0";
@@ -161,8 +165,7 @@ class Hook {
   void Close();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<hook::Recorder> recorder_;
 };
 
 }  // namespace smdebug

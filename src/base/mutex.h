@@ -20,6 +20,8 @@
   SMDEBUG_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define SMDEBUG_RELEASE(...) \
   SMDEBUG_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define SMDEBUG_ASSERT_CAPABILITY(x) \
+  SMDEBUG_THREAD_ANNOTATION(assert_capability(x))
 #define SMDEBUG_NO_THREAD_SAFETY_ANALYSIS \
   SMDEBUG_THREAD_ANNOTATION(no_thread_safety_analysis)
 
@@ -30,6 +32,9 @@ class SMDEBUG_CAPABILITY("mutex") Mutex {
  public:
   void lock() SMDEBUG_ACQUIRE() { mu_.lock(); }
   void unlock() SMDEBUG_RELEASE() { mu_.unlock(); }
+
+  // Tells the analysis that the caller holds it, inside a wait's predicate.
+  void AssertHeld() const SMDEBUG_ASSERT_CAPABILITY(this) {}
 
  private:
   std::mutex mu_;

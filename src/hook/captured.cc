@@ -1,0 +1,45 @@
+#include "src/hook/captured.h"
+
+#include <fmt/format.h>
+
+namespace smdebug::hook {
+
+Digest MakeDigest(const TensorView& tensor, const Form& form) {
+  Digest digest;
+  if (!form.reductions.empty()) {
+    digest.statistics = reduce::Reduce(tensor, form.wanted);
+  }
+  if (!form.histogram_tag.empty()) {
+    digest.histogram = reduce::MakeHistogram(tensor);
+  }
+  return digest;
+}
+
+std::string WhyUnsupported(const TensorView& tensor) {
+  if (tensor.dtype != DType::kString && ItemSize(tensor.dtype) == 0) {
+    return fmt::format("has the unknown element type {}",
+                       static_cast<int>(tensor.dtype));
+  }
+  if (tensor.dtype == DType::kString && tensor.shape.size() != 1) {
+    return fmt::format(
+        "is a string tensor of rank {}; only rank 1 can be saved",
+        tensor.shape.size());
+  }
+  if (!tensor.strides.empty() &&
+      (tensor.strides.size() != tensor.shape.size() ||
+       tensor.dtype == DType::kString)) {
+    return fmt::format("has {} strides for {} axes", tensor.strides.size(),
+                       tensor.shape.size());
+  }
+  uint64_t count = 1;
+  for (const int64_t extent : tensor.shape) {
+    if (extent < 0) return fmt::format("has an axis of length {}", extent);
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count)) {
+      return "has more elements than memory can hold";
+    }
+  }
+  if (count != 0 && tensor.data == nullptr) return "has no data";
+  return {};
+}
+
+}  // namespace smdebug::hook

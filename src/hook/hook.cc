@@ -1,0 +1,112 @@
+#include "smdebug/hook.h"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/hook/recorder.h"
+
+namespace smdebug {
+
+Worker Worker::OfRank(int64_t rank, int64_t count) {
+  if (rank < 0 || rank >= count) {
+    throw ConfigError("rank", std::to_string(rank),
+                      fmt::format("0 to {}", count - 1));
+  }
+  return {.name = fmt::format("worker_{}", rank),
+          .count = count,
+          .is_chief = rank == 0};
+}
+
+Hook::Hook(HookConfig config, Worker worker, RuntimeOptions runtime)
+    : Hook(std::move(config), std::move(worker), runtime, nullptr, nullptr) {}
+
+Hook::Hook(HookConfig config, Worker worker, RuntimeOptions runtime,
+           Storage* storage, Storage* tensorboard)
+    : recorder_(std::make_unique<hook::Recorder>(std::move(config),
+                                                 std::move(worker), runtime,
+                                                 storage, tensorboard)) {}
+
+std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
+                                         Framework framework, Worker worker) {
+  return std::make_unique<Hook>(LoadHookConfig(HookConfigPath(path), framework),
+                                std::move(worker));
+}
+
+Hook::~Hook() {
+  try {
+    Close();
+  } catch (const std::exception&) {
+    // A strict hook reports by Close(); a destructor cannot.
+  }
+  // The thread of a stuck writer, or the parent's thread and locks seen from a
+  // forked child, still need what they point at.
+  if (recorder_->InChild() || recorder_->stuck())
+    static_cast<void>(recorder_.release());
+}
+
+void Hook::SetCollection(const Collection& collection) {
+  recorder_->SetCollection(collection);
+}
+
+std::optional<Collection> Hook::GetCollection(std::string_view name) const {
+  return recorder_->GetCollection(name);
+}
+
+void Hook::SetMode(Mode mode) {
+  recorder_->Guard("call", [&] { recorder_->SetMode(mode); });
+}
+
+void Hook::BeginStep() {
+  recorder_->Guard("call", [&] { recorder_->BeginStep(std::nullopt); });
+}
+
+void Hook::BeginStep(int64_t step) {
+  recorder_->Guard("call", [&] { recorder_->BeginStep(step); });
+}
+
+void Hook::EndStep() {
+  recorder_->Guard("call", [&] { recorder_->EndStep(); });
+}
+
+bool Hook::StepIsDue() const noexcept { return recorder_->StepIsDue(); }
+
+bool Hook::IsDue(std::string_view name) {
+  if (!recorder_->StepIsDue()) return false;
+  bool due = false;
+  recorder_->Guard("call", [&] { due = recorder_->IsDue(name); });
+  return due;
+}
+
+void Hook::Save(std::string_view name, const TensorView& tensor) {
+  if (!recorder_->StepIsDue()) return;
+  recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
+}
+
+void Hook::SaveTensor(std::string_view name, const TensorView& tensor,
+                      std::span<const std::string_view> collections) {
+  recorder_->Guard("capture",
+                   [&] { recorder_->SaveTensor(name, tensor, collections); });
+}
+
+void Hook::SaveScalar(std::string_view name, double value,
+                      const ScalarOptions& options) {
+  recorder_->Guard("capture",
+                   [&] { recorder_->SaveScalar(name, value, options); });
+}
+
+int64_t Hook::step() const { return recorder_->counter().step(); }
+Mode Hook::mode() const { return recorder_->counter().mode(); }
+int64_t Hook::mode_step(Mode mode) const {
+  return recorder_->counter().mode_step(mode);
+}
+HookStats Hook::stats() const { return recorder_->stats(); }
+const HookConfig& Hook::config() const noexcept { return recorder_->config(); }
+
+void Hook::Close() {
+  recorder_->Guard("close", [&] { recorder_->Close(); });
+}
+
+}  // namespace smdebug

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "smdebug/config.h"
+#include "smdebug/hook.h"
+#include "smdebug/storage.h"
+#include "smdebug/tensor.h"
+#include "src/base/fork.h"
+#include "src/base/mutex.h"
+#include "src/hook/buffer_pool.h"
+#include "src/hook/captured.h"
+#include "src/hook/selector.h"
+#include "src/hook/step_counter.h"
+#include "src/hook/tally.h"
+#include "src/hook/writer.h"
+
+namespace smdebug::hook {
+
+// What stands behind a Hook: counts steps, decides, captures, and hands over to
+// the writer. The calls mean what they mean on Hook; they may throw, and
+// Guard() is where what they throw ends.
+//
+// Lock order: mu_ before the locks of the pool, the tally and the writer.
+// Thread-safe.
+class Recorder {
+ public:
+  Recorder(HookConfig config, const Worker& worker,
+           const RuntimeOptions& runtime, Storage* storage,
+           Storage* tensorboard);
+
+  // In a forked child: the locks and the thread are the parent's, so nothing
+  // but this may be called, and the object must not be destroyed.
+  bool InChild() const noexcept {
+    return base::ForkGeneration() != fork_generation_;
+  }
+
+  // The writer's thread hangs in the file system: the object must not be
+  // destroyed.
+  bool stuck() const noexcept { return stuck_; }
+
+  // Runs `body`, unless in a forked child. What it throws is counted under
+  // `kind` and rethrown only if the hook is strict.
+  template <typename Body>
+  void Guard(std::string_view kind, const Body& body) {
+    if (InChild()) return;
+    try {
+      body();
+    } catch (const std::exception& error) {
+      tally_.AddError(kind, error.what());
+      if (runtime_.strict) throw;
+    }
+    if (runtime_.strict) RethrowWriterError();
+  }
+
+  const HookConfig& config() const noexcept { return config_; }
+  HookStats stats() const;
+  StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
+  std::optional<Collection> GetCollection(std::string_view name) const
+      SMDEBUG_EXCLUDES(mu_);
+
+  void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
+  void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
+  void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
+  void EndStep() SMDEBUG_EXCLUDES(mu_);
+  void Close() SMDEBUG_EXCLUDES(mu_);
+
+  bool StepIsDue() const noexcept {
+    return due_.load(std::memory_order_relaxed) && !InChild();
+  }
+  bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);
+
+  void Save(std::string_view name, const TensorView& tensor)
+      SMDEBUG_EXCLUDES(mu_);
+  void SaveTensor(std::string_view name, const TensorView& tensor,
+                  std::span<const std::string_view> collections)
+      SMDEBUG_EXCLUDES(mu_);
+  void SaveScalar(std::string_view name, double value,
+                  const ScalarOptions& options) SMDEBUG_EXCLUDES(mu_);
+
+ private:
+  void RethrowWriterError();
+
+  // Whether anything that is saved now could be written.
+  bool Writes() const noexcept {
+    return writer_ != nullptr && !writer_->silent();
+  }
+
+  // Ends the step if one is open and hands over what is left of it.
+  void EndStepLocked() SMDEBUG_REQUIRES(mu_);
+  void SubmitLocked(bool last_of_step) SMDEBUG_REQUIRES(mu_);
+
+  // Reduces or copies `tensor` as captured.form asks. False if nothing of it
+  // can be saved; it is counted then.
+  bool Capture(const TensorView& tensor, CapturedTensor& captured)
+      SMDEBUG_EXCLUDES(mu_);
+  bool CopyContent(const TensorView& tensor, CapturedTensor& captured)
+      SMDEBUG_EXCLUDES(mu_);
+  std::optional<Buffer> TakeBuffer(uint64_t bytes) SMDEBUG_EXCLUDES(mu_);
+
+  // Adds `captured` to the open step if that is still `step`.
+  void Add(CapturedTensor captured, int64_t step) SMDEBUG_EXCLUDES(mu_);
+
+  HookConfig config_;  // Fixed once the first step began.
+  const RuntimeOptions runtime_;
+  const uint64_t fork_generation_;
+  std::unique_ptr<Storage> owned_storage_;
+  std::unique_ptr<Storage> owned_tensorboard_;
+  Tally tally_;
+  BufferPool pool_;
+  std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.
+
+  mutable base::Mutex mu_;
+  std::unique_ptr<Selector> selector_ SMDEBUG_GUARDED_BY(mu_);
+  StepCounter counter_ SMDEBUG_GUARDED_BY(mu_);
+  Stamp begun_ SMDEBUG_GUARDED_BY(mu_);  // Of the last step begun.
+  bool open_ SMDEBUG_GUARDED_BY(mu_) = false;
+  bool closed_ SMDEBUG_GUARDED_BY(mu_) = false;
+  Batch batch_ SMDEBUG_GUARDED_BY(mu_);
+  uint64_t batch_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
+
+  std::atomic<bool> due_{false};
+  std::atomic<uint64_t> stuck_at_{UINT64_MAX};  // The writer's progress then.
+  std::atomic<bool> stuck_{false};
+};
+
+}  // namespace smdebug::hook

@@ -1,0 +1,168 @@
+#include "src/hook/selector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/record/summary_event.h"
+
+namespace smdebug::hook {
+namespace {
+
+// Names beyond this are forgotten and looked up anew, so that a job that
+// invents names without end does not grow without bound.
+constexpr size_t kMaxNames = size_t{1} << 17;
+
+// The same for sets of collections that are due together.
+constexpr size_t kMaxDueSets = size_t{1} << 12;
+
+// `all` and `default` name a choice of the user, not a kind of tensor.
+bool IsCatchAll(std::string_view collection) {
+  return collection == "all" || collection == "default";
+}
+
+}  // namespace
+
+Selector::Selector(const HookConfig& config)
+    : config_(config),
+      tensorboard_(!config::TensorboardDir(config).empty()),
+      plan_(config::MakePlan(config)) {
+  for (auto& [name, collection] : plan_) collections_.push_back(&collection);
+}
+
+bool Selector::IsDue(const config::PlannedCollection& collection,
+                     const Stamp& stamp) const {
+  const bool training =
+      stamp.mode == Mode::kTrain || stamp.mode == Mode::kGlobal;
+  if (collection.train_only && !training) return false;
+  return collection.Schedule(stamp.mode).ShouldSave(stamp.mode_step);
+}
+
+void Selector::BeginStep(const Stamp& stamp) {
+  due_.assign(collections_.size(), false);
+  bool any = false;
+  for (size_t i = 0; i < collections_.size(); ++i) {
+    if (!collections_[i]->saved || !IsDue(*collections_[i], stamp)) continue;
+    due_[i] = true;
+    any = true;
+  }
+  if (!any) {
+    due_id_ = kNothingDue;
+    return;
+  }
+  if (due_ids_.size() >= kMaxDueSets && !due_ids_.contains(due_)) {
+    due_ids_.clear();
+    tensors_.clear();
+  }
+  due_id_ = due_ids_.try_emplace(due_, due_ids_.size() + 1).first->second;
+}
+
+std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
+  if (const auto it = tensors_.find(name); it != tensors_.end()) {
+    return it->second;
+  }
+  if (tensors_.size() >= kMaxNames) tensors_.clear();
+  auto tensor = std::make_shared<TensorPlan>();
+  tensor->name = name;
+  for (size_t i = 0; i < collections_.size(); ++i) {
+    if (!collections_[i]->saved || !collections_[i]->Matches(name)) continue;
+    tensor->collections.push_back(i);
+    AddMember(i, name);
+  }
+  tensors_.emplace(std::string(name), tensor);
+  return tensor;
+}
+
+std::shared_ptr<const Form> Selector::FormNow(TensorPlan& tensor) {
+  if (due_id_ == kNothingDue || tensor.collections.empty()) return nullptr;
+  if (tensor.forms.size() <= due_id_) tensor.forms.resize(due_id_ + 1);
+  std::shared_ptr<const Form>& form = tensor.forms[due_id_];
+  if (form == nullptr) {
+    std::vector<size_t> due;
+    std::ranges::copy_if(tensor.collections, std::back_inserter(due),
+                         [&](size_t i) { return due_[i]; });
+    form = MakeForm(tensor, due);
+  }
+  const bool nothing = !form->raw && !form->shape && form->reductions.empty() &&
+                       form->histogram_tag.empty();
+  return nothing ? nullptr : form;
+}
+
+std::shared_ptr<const Form> Selector::Join(
+    std::string_view name, std::span<const std::string_view> collections,
+    const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor) {
+  std::vector<size_t> due;
+  for (const std::string_view collection : collections) {
+    const size_t position = Position(collection);
+    AddMember(position, name);
+    if (IsDue(*collections_[position], stamp)) due.push_back(position);
+  }
+  tensor = Find(name);
+  if (due.empty()) return nullptr;
+  std::ranges::sort(due);
+  return MakeForm(*tensor, due);
+}
+
+size_t Selector::Position(std::string_view collection) {
+  const auto it = plan_.find(collection);
+  config::PlannedCollection* const planned =
+      it != plan_.end()
+          ? &it->second
+          : &plan_
+                 .emplace(std::string(collection),
+                          config::PlanNewCollection(config_, collection))
+                 .first->second;
+  const auto at = std::ranges::find(collections_, planned);
+  if (at != collections_.end()) {
+    return static_cast<size_t>(at - collections_.begin());
+  }
+  collections_.push_back(planned);
+  due_.push_back(false);  // Until the next BeginStep().
+  return collections_.size() - 1;
+}
+
+void Selector::AddMember(size_t position, std::string_view name) {
+  Collection& collection = collections_[position]->collection;
+  if (collection.tensor_names.size() >= kMaxNames) return;
+  if (!collection.tensor_names.emplace(name).second) return;
+  memberships_.push_back({collection.name, std::string(name)});
+}
+
+std::vector<Membership> Selector::TakeMemberships() {
+  return std::exchange(memberships_, {});
+}
+
+std::shared_ptr<const Form> Selector::MakeForm(
+    const TensorPlan& tensor, const std::vector<size_t>& due) const {
+  auto form = std::make_shared<Form>();
+  const config::PlannedCollection* histogram_of = nullptr;
+  for (const size_t i : due) {
+    const config::PlannedCollection& collection = *collections_[i];
+    const ReductionConfig& asked = collection.Form();
+    form->raw |= asked.save_raw_tensor;
+    form->shape |= asked.save_shape;
+    for (const Reduction reduction : asked.reductions) {
+      if (std::ranges::find(form->reductions, reduction) !=
+          form->reductions.end()) {
+        continue;
+      }
+      form->reductions.push_back(reduction);
+      form->reduction_names.push_back(config::ReductionTensorName(
+          config_.framework, reduction, tensor.name));
+    }
+    form->scalar_in_tensorboard |= tensorboard_ && collection.scalar_like;
+    const bool shows = tensorboard_ && !collection.scalar_like &&
+                       collection.collection.save_histogram;
+    if (shows && (histogram_of == nullptr ||
+                  IsCatchAll(histogram_of->collection.name))) {
+      histogram_of = &collection;
+    }
+  }
+  form->wanted = reduce::Wanted::For(form->reductions);
+  if (histogram_of != nullptr) {
+    form->histogram_tag =
+        record::CleanTag(histogram_of->collection.name + "/" + tensor.name);
+  }
+  return form;
+}
+
+}  // namespace smdebug::hook

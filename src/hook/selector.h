@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "smdebug/config.h"
+#include "src/config/plan.h"
+#include "src/hook/step_counter.h"
+#include "src/reduce/reduce.h"
+
+namespace smdebug::hook {
+
+// What is saved of one tensor at the steps where the same of its collections
+// are due. Fixed once made.
+struct Form {
+  bool raw = false;
+  bool shape = false;
+  std::vector<Reduction> reductions;
+  std::vector<std::string> reduction_names;  // Of the saved records.
+  reduce::Wanted wanted;
+  std::string histogram_tag;  // For TensorBoard; empty: none.
+  bool scalar_in_tensorboard = false;
+};
+
+// What is known about one tensor name: computed once, when it is first seen.
+// The hook's lock guards `forms`; the rest is fixed.
+struct TensorPlan {
+  std::string name;
+  std::vector<size_t> collections;  // Positions in the selector, ascending.
+
+  // By Selector::due_id(); null: not made yet.
+  std::vector<std::shared_ptr<const Form>> forms;
+};
+
+// A name that joined a collection, to be told to readers.
+struct Membership {
+  std::string collection;
+  std::string name;
+};
+
+// Decides what is saved: which collections are due at a step, which of them
+// hold a tensor, and what they ask for. Each regex runs once per name.
+//
+// One thread at a time.
+class Selector {
+ public:
+  // `config` is borrowed and outlives the selector. Throws as MakePlan().
+  explicit Selector(const HookConfig& config);
+
+  const config::Plan& plan() const noexcept { return plan_; }
+
+  // Decides what is due at `stamp`, for the calls that follow.
+  void BeginStep(const Stamp& stamp);
+
+  // Nothing is due until the next BeginStep().
+  void EndStep() noexcept { due_id_ = kNothingDue; }
+
+  bool AnythingDue() const noexcept { return due_id_ != kNothingDue; }
+
+  // The plan of `name`, made if this is the first time.
+  std::shared_ptr<TensorPlan> Find(std::string_view name);
+
+  // What is saved of the tensor now; null for nothing.
+  std::shared_ptr<const Form> FormNow(TensorPlan& tensor);
+
+  // Puts `name` into each of `collections`, made if missing. Returns the form
+  // that those of them ask for that are due at `stamp`; null for none.
+  std::shared_ptr<const Form> Join(
+      std::string_view name, std::span<const std::string_view> collections,
+      const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
+
+  // Memberships since the last call.
+  std::vector<Membership> TakeMemberships();
+
+ private:
+  using DueSet = std::vector<bool>;
+  static constexpr size_t kNothingDue = 0;
+
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
+  bool IsDue(const config::PlannedCollection& collection,
+             const Stamp& stamp) const;
+  size_t Position(std::string_view collection);
+  void AddMember(size_t position, std::string_view name);
+  std::shared_ptr<const Form> MakeForm(const TensorPlan& tensor,
+                                       const std::vector<size_t>& due) const;
+
+  const HookConfig& config_;
+  const bool tensorboard_;
+  config::Plan plan_;
+  std::vector<config::PlannedCollection*> collections_;  // Into plan_.
+
+  size_t due_id_ = kNothingDue;
+  DueSet due_;
+  std::map<DueSet, size_t> due_ids_;
+
+  std::unordered_map<std::string, std::shared_ptr<TensorPlan>, Hash,
+                     std::equal_to<>>
+      tensors_;
+  std::vector<Membership> memberships_;
+};
+
+}  // namespace smdebug::hook

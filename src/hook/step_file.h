@@ -1,0 +1,93 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/config.h"
+#include "smdebug/storage.h"
+#include "src/hook/captured.h"
+#include "src/hook/step_counter.h"
+#include "src/index/step_index.h"
+#include "src/record/tensor_event.h"
+
+namespace smdebug::hook {
+
+// The event and index file of one step of one worker, while they are written.
+//
+// Records go to the event file as they come. Publish() makes the event file
+// visible first and the index second, so that an index always finds its
+// records. Destroyed before that, the step leaves nothing behind.
+//
+// One thread at a time. `storage` is borrowed and outlives the object.
+class StepFile {
+ public:
+  struct Options {
+    std::string worker;
+    Durability durability = Durability::kProcessCrash;
+    Spread spread = Spread::kPopulation;
+    std::atomic<uint64_t>* progress = nullptr;  // Grows with what is written.
+  };
+
+  // Nothing is created until there is something to write.
+  StepFile(Storage* storage, const Options& options, const Stamp& stamp);
+
+  const Stamp& stamp() const noexcept { return stamp_; }
+
+  // Appends the shape, the reductions and the bytes of each tensor, in this
+  // order. Throws IoError; the file is then beyond use.
+  void Append(std::span<const CapturedTensor> tensors);
+
+  // Appends scalars, of this step and of earlier ones without files. Call last.
+  // Throws IoError.
+  void Append(std::span<const CapturedScalar> scalars);
+
+  // Whether there is anything to publish.
+  bool empty() const noexcept {
+    return index_.tensors.empty() && index_.shapes.empty();
+  }
+
+  // Makes the step visible. Throws IoError; then the step is not visible.
+  void Publish();
+
+  int64_t records() const noexcept { return records_; }
+
+  // Bytes of the event file.
+  uint64_t bytes() const noexcept { return offset_; }
+
+ private:
+  void AddTensor(const CapturedTensor& tensor);
+  void AddDigest(const CapturedTensor& tensor, const Digest& digest);
+
+  // Encodes one record after those before it and says where it will lie.
+  // `content` is borrowed until the next Flush().
+  index::Location AddRecord(const record::TensorEvent& event, Bytes content);
+
+  // Hands the encoded records to the event file.
+  void Flush();
+  void Write(Bytes bytes);
+  void WriteParts();
+
+  Storage* const storage_;
+  const Options options_;
+  const Stamp stamp_;
+  index::StepIndex index_;
+  std::unique_ptr<PendingFile> events_;
+  uint64_t offset_ = 0;
+  int64_t records_ = 0;
+
+  // Encoded bytes in file order, and the borrowed contents that go between
+  // them: contents_[i] belongs before scratch_[cuts_[i]].
+  std::string scratch_;
+  std::vector<size_t> cuts_;
+  std::vector<Bytes> contents_;
+  std::string tail_;
+  std::vector<Bytes> parts_;
+  uint64_t part_bytes_ = 0;
+};
+
+}  // namespace smdebug::hook

@@ -1,0 +1,86 @@
+#include "src/hook/tally.h"
+
+#include <exception>
+
+#include "src/base/log.h"
+
+namespace smdebug::hook {
+
+void Tally::AddStep(int64_t tensors, uint64_t bytes, int64_t scalars) {
+  const base::MutexLock lock(mu_);
+  ++stats_.steps_saved;
+  stats_.tensors_saved += tensors;
+  stats_.bytes_saved += bytes;
+  stats_.scalars_saved += scalars;
+}
+
+void Tally::AddStall(std::chrono::nanoseconds waited) {
+  const base::MutexLock lock(mu_);
+  ++stats_.stalls;
+  stats_.stalled += waited;
+}
+
+void Tally::AddDropped(int64_t count, std::string_view kind,
+                       std::string_view message) {
+  {
+    const base::MutexLock lock(mu_);
+    stats_.dropped += count;
+  }
+  Note(kind, message);
+}
+
+void Tally::AddSkipped(std::string_view kind, std::string_view message) {
+  {
+    const base::MutexLock lock(mu_);
+    ++stats_.skipped;
+  }
+  Note(kind, message);
+}
+
+void Tally::AddError(std::string_view kind, std::string_view message) {
+  {
+    const base::MutexLock lock(mu_);
+    ++stats_.errors;
+  }
+  Note(kind, message);
+}
+
+void Tally::AddLost(int64_t count) {
+  const base::MutexLock lock(mu_);
+  stats_.lost += count;
+}
+
+HookStats Tally::stats() const {
+  const base::MutexLock lock(mu_);
+  return stats_;
+}
+
+void Tally::FillIn(index::Ledger& ledger) const {
+  const base::MutexLock lock(mu_);
+  ledger.steps_saved = stats_.steps_saved;
+  ledger.tensors_saved = stats_.tensors_saved;
+  ledger.bytes_saved = stats_.bytes_saved;
+  ledger.scalars_saved = stats_.scalars_saved;
+  ledger.stalls = stats_.stalls;
+  ledger.stalled_seconds =
+      std::chrono::duration<double>(stats_.stalled).count();
+  ledger.dropped = stats_.dropped;
+  ledger.skipped = stats_.skipped;
+  ledger.errors = stats_.errors;
+  ledger.lost = stats_.lost;
+  ledger.messages = messages_;
+}
+
+void Tally::Note(std::string_view kind, std::string_view message) noexcept {
+  try {
+    {
+      const base::MutexLock lock(mu_);
+      if (!messages_.try_emplace(std::string(kind), message).second) return;
+    }
+    base::LogWarning("{} (counted in the ledger; said once)", message);
+  } catch (const std::exception&) {
+    // Out of memory: the count stands, the text is lost.
+  }
+}
+
+}  // namespace smdebug::hook

@@ -1,0 +1,67 @@
+#include "src/hook/tensorboard_writer.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "src/base/bytes.h"
+#include "src/base/host.h"
+#include "src/index/run_files.h"
+#include "src/record/summary_event.h"
+
+namespace smdebug::hook {
+
+std::string& TensorboardWriter::RecordsAt(const Stamp& stamp) {
+  Log& log = logs_[ModeIndex(stamp.mode)];
+  if (log.file == nullptr && log.records.empty()) log.first_step = stamp.step;
+  return log.records;
+}
+
+void TensorboardWriter::Add(const CapturedTensor& tensor, const Stamp& stamp) {
+  if (tensor.digest != nullptr && tensor.digest->histogram &&
+      !tensor.digest->histogram->limits.empty()) {
+    const reduce::Histogram& histogram = *tensor.digest->histogram;
+    record::AppendHistogramEvent(tensor.wall_time, stamp.step,
+                                 tensor.form->histogram_tag,
+                                 {.min = histogram.min,
+                                  .max = histogram.max,
+                                  .num = static_cast<double>(histogram.num),
+                                  .sum = histogram.sum,
+                                  .sum_squares = histogram.sum_squares,
+                                  .limits = histogram.limits,
+                                  .counts = histogram.counts},
+                                 RecordsAt(stamp));
+  }
+  if (tensor.form->scalar_in_tensorboard && tensor.has_raw &&
+      reduce::IsReducible(tensor.dtype) && tensor.View().size() == 1) {
+    // The sum of one element is that element, whatever its type.
+    record::AppendScalarEvent(
+        tensor.wall_time, stamp.step, record::CleanTag(tensor.plan->name),
+        reduce::Reduce(tensor.View(), {}).sum, RecordsAt(stamp));
+  }
+}
+
+void TensorboardWriter::Add(const CapturedScalar& scalar) {
+  record::AppendScalarEvent(scalar.wall_time, scalar.stamp.step,
+                            record::CleanTag(scalar.name), scalar.value,
+                            RecordsAt(scalar.stamp));
+}
+
+void TensorboardWriter::Flush() {
+  for (const Mode mode : kModes) {
+    Log& log = logs_[ModeIndex(mode)];
+    const std::string records = std::exchange(log.records, {});
+    if (records.empty()) continue;
+    if (log.file == nullptr) {
+      log.file = storage_->Create(
+          index::TensorboardFileKey(ModeName(mode), log.first_step, getpid(),
+                                    base::HostName()),
+          {.visibility = Visibility::kWhileWriting});
+    }
+    const Bytes parts[] = {base::AsBytes(records)};
+    log.file->Append(parts);
+    log.file->Flush();
+  }
+}
+
+}  // namespace smdebug::hook

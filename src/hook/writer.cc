@@ -1,0 +1,382 @@
+#include "src/hook/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/bytes.h"
+#include "src/base/kill_point.h"
+#include "src/base/log.h"
+#include "src/index/run_files.h"
+
+namespace smdebug::hook {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often the ledger is rewritten: at most while steps are saved, and at
+// least while nothing happens, so that others see this process alive.
+constexpr std::chrono::seconds kLedgerInterval{1};
+constexpr std::chrono::seconds kHeartbeat{60};
+
+// Scalars that could not be written are kept for the next file up to this many
+// times the limit.
+constexpr size_t kScalarBacklog = 16;
+
+}  // namespace
+
+struct Writer::Session {
+  Session(const HookConfig& config, const Options& options, Storage* storage,
+          Storage* tensorboard_storage)
+      : folder(storage, options.folder), plan(config::MakePlan(config)) {
+    if (tensorboard_storage != nullptr) {
+      tensorboard.emplace(tensorboard_storage);
+    }
+  }
+
+  RunFolder folder;
+  bool entered = false;
+
+  config::Plan plan;  // Its collections gather the names that joined them.
+  bool collections_changed = true;
+
+  std::optional<StepFile> file;  // Of the step now being written.
+  int64_t captured = 0;          // Tensors of that step so far.
+  bool failed = false;           // That step is lost.
+  int64_t last_file_step = -1;
+
+  std::vector<CapturedScalar> scalars;  // Waiting for a file.
+  Clock::time_point oldest_scalar;
+
+  std::optional<TensorboardWriter> tensorboard;
+  Clock::time_point ledger_written;
+};
+
+Writer::Writer(const HookConfig& config, Options options, Storage* storage,
+               Storage* tensorboard, Tally* tally)
+    : config_(config),
+      options_(std::move(options)),
+      storage_(storage),
+      tensorboard_(tensorboard),
+      tally_(tally) {}
+
+void Writer::Submit(Batch batch) {
+  {
+    const base::MutexLock lock(mu_);
+    queue_.push_back(std::move(batch));
+    if (!started_) {
+      thread_ = std::thread([this] { Run(); });
+      started_ = true;
+    }
+  }
+  changed_.notify_all();
+}
+
+bool Writer::Close(const Stamp& end) {
+  {
+    const base::MutexLock lock(mu_);
+    closing_ = true;
+    end_ = end;
+    if (!started_) {
+      thread_ = std::thread([this] { Run(); });
+      started_ = true;
+    }
+  }
+  changed_.notify_all();
+  int64_t left = 0;
+  {
+    const base::MutexLock lock(mu_);
+    while (!finished_) {
+      const uint64_t seen = progress_.load();
+      const bool done =
+          changed_.wait_for(mu_, options_.runtime.stuck_after, [&] {
+            mu_.AssertHeld();
+            return finished_;
+          });
+      if (done || progress_.load() != seen) continue;
+      for (const Batch& batch : queue_) {
+        left +=
+            static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
+      }
+      break;
+    }
+    if (finished_) left = -1;
+  }
+  if (left < 0) {
+    thread_.join();
+    return true;
+  }
+  tally_->AddDropped(left, "stuck",
+                     storage_->root() +
+                         ": the file system did not answer; "
+                         "closed without the steps still queued");
+  thread_.detach();
+  return false;
+}
+
+std::exception_ptr Writer::TakeError() {
+  const base::MutexLock lock(mu_);
+  return std::exchange(error_, nullptr);
+}
+
+void Writer::Run() {
+  std::optional<Session> session;
+  try {
+    session.emplace(config_, options_, storage_, tensorboard_);
+    while (std::optional<Batch> batch = Next(*session)) {
+      Process(*session, *std::move(batch));
+      ++progress_;
+    }
+    Stamp end;
+    {
+      const base::MutexLock lock(mu_);
+      end = end_;
+    }
+    Finish(*session, end);
+  } catch (...) {
+    // What each stage does not handle itself, such as memory running out.
+    Fail("writer");
+    silent_ = true;
+  }
+  session.reset();
+  {
+    const base::MutexLock lock(mu_);
+    queue_.clear();
+    finished_ = true;
+  }
+  changed_.notify_all();
+}
+
+std::optional<Batch> Writer::Next(Session& session) {
+  while (true) {
+    {
+      const base::MutexLock lock(mu_);
+      const bool woken = changed_.wait_for(mu_, kHeartbeat, [&] {
+        mu_.AssertHeld();
+        return !queue_.empty() || closing_;
+      });
+      if (!queue_.empty()) {
+        Batch batch = std::move(queue_.front());
+        queue_.pop_front();
+        return batch;
+      }
+      if (woken) return std::nullopt;
+    }
+    if (session.entered) UpdateLedger(session, /*even_if_recent=*/true);
+  }
+}
+
+void Writer::Process(Session& session, Batch batch) {
+  if (silent()) return;
+  for (Membership& added : batch.memberships) {
+    const auto it = session.plan.find(added.collection);
+    config::PlannedCollection& planned =
+        it != session.plan.end()
+            ? it->second
+            : session.plan
+                  .emplace(added.collection,
+                           config::PlanNewCollection(config_, added.collection))
+                  .first->second;
+    planned.collection.tensor_names.insert(std::move(added.name));
+    session.collections_changed = true;
+  }
+  session.captured += static_cast<int64_t>(batch.tensors.size());
+  if (!session.entered && !EnterFolder(session)) session.failed = true;
+  if (silent()) return;
+  WriteTensors(session, batch);
+  FeedTensorboard(session, batch);
+  if (!batch.scalars.empty() && session.scalars.empty()) {
+    session.oldest_scalar = Clock::now();
+  }
+  std::ranges::move(batch.scalars, std::back_inserter(session.scalars));
+  if (batch.last_of_step) {
+    FinishStep(session, batch.stamp, /*closing=*/false);
+  }
+}
+
+bool Writer::EnterFolder(Session& session) {
+  try {
+    session.entered = session.folder.Enter();
+    if (session.entered) {
+      UpdateLedger(session, /*even_if_recent=*/true);
+    } else {
+      silent_ = true;
+    }
+  } catch (...) {
+    Fail("folder");
+  }
+  return session.entered;
+}
+
+StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
+  if (!session.file) {
+    session.file.emplace(
+        storage_,
+        StepFile::Options{.worker = options_.folder.worker,
+                          .durability = options_.runtime.durability,
+                          .spread = config::DefaultSpread(config_.framework),
+                          .progress = &progress_},
+        stamp);
+  }
+  return *session.file;
+}
+
+void Writer::WriteTensors(Session& session, Batch& batch) {
+  if (batch.tensors.empty()) return;
+  for (CapturedTensor& tensor : batch.tensors) {
+    if (tensor.digest == nullptr && tensor.NeedsDigest()) {
+      tensor.digest =
+          std::make_unique<Digest>(MakeDigest(tensor.View(), *tensor.form));
+    }
+  }
+  if (session.failed) return;
+  try {
+    FileFor(session, batch.stamp).Append(batch.tensors);
+  } catch (...) {
+    session.file.reset();
+    session.failed = true;
+    Fail("write");
+  }
+}
+
+void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
+  const size_t limit = static_cast<size_t>(options_.runtime.scalar_limit);
+  const bool has_tensors = session.file && !session.file->empty();
+  const bool scalars_due =
+      !session.scalars.empty() && stamp.step > session.last_file_step &&
+      (closing || has_tensors || session.scalars.size() >= limit ||
+       Clock::now() - session.oldest_scalar >= options_.runtime.scalar_delay);
+  if (!session.failed && (has_tensors || scalars_due)) {
+    try {
+      PublishStep(session, stamp);
+    } catch (...) {
+      session.failed = true;
+      Fail("write");
+    }
+  }
+  if (session.failed) {
+    tally_->AddLost(session.captured);
+    if (const size_t most = limit * kScalarBacklog;
+        session.scalars.size() > most) {
+      const size_t excess = session.scalars.size() - most;
+      tally_->AddLost(static_cast<int64_t>(excess));
+      session.scalars.erase(
+          session.scalars.begin(),
+          session.scalars.begin() + static_cast<ptrdiff_t>(excess));
+    }
+  }
+  session.file.reset();
+  session.captured = 0;
+  session.failed = false;
+  FlushTensorboard(session);
+  if (session.entered) UpdateLedger(session, /*even_if_recent=*/false);
+}
+
+void Writer::PublishStep(Session& session, const Stamp& stamp) {
+  StepFile& file = FileFor(session, stamp);
+  file.Append(session.scalars);
+  PublishCollections(session);
+  file.Publish();
+  ++progress_;
+  const auto scalars = static_cast<int64_t>(session.scalars.size());
+  tally_->AddStep(file.records() - scalars, file.bytes(), scalars);
+  session.scalars.clear();
+  session.last_file_step = stamp.step;
+}
+
+void Writer::PublishCollections(Session& session) {
+  if (!session.collections_changed) return;
+  const std::string json =
+      config::CollectionsToJson(session.plan, options_.folder.num_workers);
+  const auto file =
+      storage_->Create(index::CollectionsFileKey(options_.folder.worker),
+                       {.visibility = Visibility::kOnPublish,
+                        .durability = options_.runtime.durability});
+  const Bytes parts[] = {base::AsBytes(json)};
+  file->Append(parts);
+  SMDEBUG_KILL_POINT("before_collections_publish");
+  file->Publish();
+  session.collections_changed = false;
+}
+
+void Writer::FeedTensorboard(Session& session, const Batch& batch) {
+  if (!session.tensorboard) return;
+  for (const CapturedTensor& tensor : batch.tensors) {
+    session.tensorboard->Add(tensor, batch.stamp);
+  }
+  for (const CapturedScalar& scalar : batch.scalars) {
+    session.tensorboard->Add(scalar);
+  }
+}
+
+void Writer::FlushTensorboard(Session& session) {
+  if (!session.tensorboard) return;
+  try {
+    session.tensorboard->Flush();
+  } catch (...) {
+    Fail("tensorboard");
+    session.tensorboard.reset();  // The export ends here; the run goes on.
+  }
+}
+
+void Writer::UpdateLedger(Session& session, bool even_if_recent) {
+  const Clock::time_point now = Clock::now();
+  if (!even_if_recent && now - session.ledger_written < kLedgerInterval) return;
+  session.ledger_written = now;
+  index::Ledger ledger;
+  ledger.last_step = last_step_.load(std::memory_order_relaxed);
+  tally_->FillIn(ledger);
+  try {
+    session.folder.WriteLedger(std::move(ledger));
+  } catch (...) {
+    Fail("ledger");
+  }
+}
+
+void Writer::Finish(Session& session, const Stamp& end) {
+  if (silent()) return;
+  if (!session.entered && !EnterFolder(session)) {
+    tally_->AddLost(static_cast<int64_t>(session.scalars.size()));
+    return;
+  }
+  if (!session.scalars.empty()) {
+    // A published step is never written again, so leftovers of the last one
+    // need a step number of their own.
+    Stamp stamp = end;
+    if (stamp.step <= session.last_file_step) {
+      stamp.step = session.last_file_step + 1;
+      ++stamp.mode_step;
+    }
+    FinishStep(session, stamp, /*closing=*/true);
+    tally_->AddLost(static_cast<int64_t>(session.scalars.size()));
+  }
+  try {
+    PublishCollections(session);
+  } catch (...) {
+    Fail("collections");
+  }
+  FlushTensorboard(session);
+  index::Ledger ledger;
+  ledger.last_step = last_step_.load(std::memory_order_relaxed);
+  tally_->FillIn(ledger);
+  try {
+    session.folder.Leave(std::move(ledger));
+  } catch (...) {
+    Fail("close");
+  }
+}
+
+void Writer::Fail(std::string_view kind) {
+  std::string what = "unknown error";
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    // Not ours; counted under the text above.
+  }
+  tally_->AddError(kind, what);
+  const base::MutexLock lock(mu_);
+  if (error_ == nullptr) error_ = std::current_exception();
+}
+
+}  // namespace smdebug::hook

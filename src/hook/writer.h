@@ -1,0 +1,131 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "smdebug/config.h"
+#include "smdebug/hook.h"
+#include "smdebug/storage.h"
+#include "src/base/mutex.h"
+#include "src/config/plan.h"
+#include "src/hook/captured.h"
+#include "src/hook/run_folder.h"
+#include "src/hook/step_file.h"
+#include "src/hook/tally.h"
+#include "src/hook/tensorboard_writer.h"
+
+namespace smdebug::hook {
+
+// A part of one step, on its way to the writer.
+struct Batch {
+  Stamp stamp;
+  std::vector<CapturedTensor> tensors;
+  std::vector<CapturedScalar> scalars;
+  std::vector<Membership> memberships;
+  bool last_of_step = false;
+};
+
+// Writes what a hook captured, on a thread of its own, step after step.
+//
+// A step that fails is discarded, counted and left behind; the next one is
+// tried anew. Scalars of steps that have no files wait for the next step that
+// has, within the limits of RuntimeOptions.
+//
+// Thread-safe. Everything borrowed outlives the writer.
+class Writer {
+ public:
+  struct Options {
+    RunFolder::Options folder;
+    RuntimeOptions runtime;
+  };
+
+  // `tensorboard` may be null. The thread starts with the first Submit();
+  // `config` must not change from then on.
+  Writer(const HookConfig& config, Options options, Storage* storage,
+         Storage* tensorboard, Tally* tally);
+
+  // Only after Close() has returned true.
+  ~Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Queues `batch`. Batches of a step arrive together, the last one marked.
+  void Submit(Batch batch) SMDEBUG_EXCLUDES(mu_);
+
+  // The highest step begun so far, for the ledger.
+  void NoteStep(int64_t step) noexcept {
+    last_step_.store(step, std::memory_order_relaxed);
+  }
+
+  // Writes everything queued, the leftover scalars at `end` or later, the
+  // collections and the ledger, and ends the thread.
+  //
+  // Returns false if nothing moved for runtime.stuck_after: what is left is
+  // then counted as dropped, the thread is on its own, and the writer and all
+  // it borrows must stay alive for good.
+  bool Close(const Stamp& end) SMDEBUG_EXCLUDES(mu_);
+
+  // Grows while the thread gets anything done.
+  const std::atomic<uint64_t>& progress() const noexcept { return progress_; }
+
+  // Another process owns the folder: nothing need be captured any more.
+  bool silent() const noexcept {
+    return silent_.load(std::memory_order_relaxed);
+  }
+
+  // The first error of the thread, once. For strict hooks.
+  std::exception_ptr TakeError() SMDEBUG_EXCLUDES(mu_);
+
+ private:
+  // State of the thread alone.
+  struct Session;
+
+  void Run();
+  std::optional<Batch> Next(Session& session) SMDEBUG_EXCLUDES(mu_);
+  void Process(Session& session, Batch batch);
+  bool EnterFolder(Session& session);
+  StepFile& FileFor(Session& session, const Stamp& stamp);
+  void WriteTensors(Session& session, Batch& batch);
+  void FinishStep(Session& session, const Stamp& stamp, bool closing);
+  void PublishStep(Session& session, const Stamp& stamp);
+  void PublishCollections(Session& session);
+  void FeedTensorboard(Session& session, const Batch& batch);
+  void FlushTensorboard(Session& session);
+  void UpdateLedger(Session& session, bool even_if_recent);
+  void Finish(Session& session, const Stamp& end);
+
+  // Counts the exception now being handled; a strict hook rethrows it later.
+  void Fail(std::string_view kind) SMDEBUG_EXCLUDES(mu_);
+
+  const HookConfig& config_;
+  const Options options_;
+  Storage* const storage_;
+  Storage* const tensorboard_;
+  Tally* const tally_;
+
+  base::Mutex mu_;
+  base::CondVar changed_;
+  std::deque<Batch> queue_ SMDEBUG_GUARDED_BY(mu_);
+  bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
+  bool closing_ SMDEBUG_GUARDED_BY(mu_) = false;
+  bool finished_ SMDEBUG_GUARDED_BY(mu_) = false;
+  Stamp end_ SMDEBUG_GUARDED_BY(mu_);
+  std::exception_ptr error_ SMDEBUG_GUARDED_BY(mu_);
+
+  std::atomic<uint64_t> progress_{0};
+  std::atomic<int64_t> last_step_{-1};
+  std::atomic<bool> silent_{false};
+
+  // Not a jthread: a thread that hangs in the file system is let go.
+  std::thread thread_;
+};
+
+}  // namespace smdebug::hook
