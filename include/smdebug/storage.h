@@ -65,9 +65,9 @@ struct Blob {
   }
 };
 
-// Files under one root, by key: relative, '/'-separated, no "." or ".."
-// component, not empty. A key that is not of this form throws
-// std::invalid_argument.
+// Files under one root, by key: relative, '/'-separated, no empty, "." or ".."
+// component, not empty, not ending in ".tmp" (the mark of pending files). A key
+// that is not of this form throws std::invalid_argument.
 //
 // Every driver passes tests/conformance. Thread-safe.
 class Storage {

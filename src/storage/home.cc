@@ -1,0 +1,42 @@
+#include "src/storage/home.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+namespace smdebug::storage {
+namespace {
+
+// The home folder of `user`, or of this process's user if it is empty.
+std::optional<std::string> HomeOf(const std::string& user) {
+  if (user.empty()) {
+    const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+    if (home != nullptr && *home != '\0') return home;
+  }
+  constexpr size_t kBufferBytes = 16 * 1024;
+  std::vector<char> buffer(kBufferBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (user.empty()) {
+    getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found);
+  } else {
+    getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->pw_dir;
+}
+
+}  // namespace
+
+std::string ExpandHome(std::string_view path) {
+  if (!path.starts_with('~')) return std::string(path);
+  const size_t slash = std::min(path.find('/'), path.size());
+  auto home = HomeOf(std::string(path.substr(1, slash - 1)));
+  if (!home.has_value()) return std::string(path);
+  return *std::move(home) + std::string(path.substr(slash));
+}
+
+}  // namespace smdebug::storage

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/storage.h"
+
+namespace smdebug::storage {
+
+// Storage::List() over the folder `root`. Regular files only: symbolic links
+// below the root are neither listed nor followed. Files that come or go during
+// the walk may be missed. Throws IoError.
+std::vector<FileInfo> ListLocalFiles(const std::string& root,
+                                     std::string_view prefix,
+                                     std::string_view start_after);
+
+}  // namespace smdebug::storage

@@ -1,0 +1,173 @@
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "smdebug/error.h"
+#include "smdebug/storage.h"
+#include "src/base/bytes.h"
+#include "src/base/mutex.h"
+#include "src/storage/key.h"
+
+namespace smdebug {
+namespace {
+
+// A published file. Never changed: a new version is a new string, so that a
+// Blob keeps the bytes it was given.
+using Content = std::shared_ptr<const std::string>;
+
+// Shared with pending files, which may outlive their storage. Thread-safe.
+class FileTable {
+ public:
+  void Put(const std::string& key, std::string content) {
+    auto file = std::make_shared<const std::string>(std::move(content));
+    const base::MutexLock lock(mu_);
+    files_.insert_or_assign(key, std::move(file));
+  }
+
+  bool PutNew(std::string_view key, std::string_view content) {
+    auto file = std::make_shared<const std::string>(content);
+    const base::MutexLock lock(mu_);
+    return files_.try_emplace(std::string(key), std::move(file)).second;
+  }
+
+  // Null if there is no such file.
+  Content Get(std::string_view key) const {
+    const base::MutexLock lock(mu_);
+    const auto file = files_.find(key);
+    return file == files_.end() ? nullptr : file->second;
+  }
+
+  std::vector<FileInfo> List(std::string_view prefix,
+                             std::string_view start_after) const {
+    std::vector<FileInfo> found;
+    const base::MutexLock lock(mu_);
+    auto file = start_after < prefix ? files_.lower_bound(prefix)
+                                     : files_.upper_bound(start_after);
+    for (; file != files_.end() && file->first.starts_with(prefix); ++file) {
+      found.push_back({file->first, file->second->size()});
+    }
+    return found;
+  }
+
+  void Erase(std::string_view key) {
+    const base::MutexLock lock(mu_);
+    const auto file = files_.find(key);
+    if (file != files_.end()) files_.erase(file);
+  }
+
+  // False if there is no file `from`.
+  bool Rename(std::string_view from, std::string_view to) {
+    const base::MutexLock lock(mu_);
+    const auto file = files_.find(from);
+    if (file == files_.end()) return false;
+    if (from == to) return true;
+    Content content = std::move(file->second);
+    files_.erase(file);
+    files_.insert_or_assign(std::string(to), std::move(content));
+    return true;
+  }
+
+ private:
+  mutable base::Mutex mu_;
+  std::map<std::string, Content, std::less<>> files_ SMDEBUG_GUARDED_BY(mu_);
+};
+
+class MemoryFile final : public PendingFile {
+ public:
+  MemoryFile(std::shared_ptr<FileTable> table, std::string_view key,
+             Visibility visibility)
+      : table_(std::move(table)), key_(key), visibility_(visibility) {}
+
+  void Append(std::span<const Bytes> parts) override {
+    RequireOpen();
+    for (const Bytes part : parts) content_ += base::AsText(part);
+  }
+
+  void Flush() override {
+    RequireOpen();
+    if (visibility_ == Visibility::kWhileWriting) table_->Put(key_, content_);
+  }
+
+  void Publish() override {
+    RequireOpen();
+    table_->Put(key_, std::move(content_));
+    published_ = true;
+  }
+
+ private:
+  void RequireOpen() const {
+    if (published_) throw std::logic_error(key_ + ": used after Publish()");
+  }
+
+  const std::shared_ptr<FileTable> table_;
+  const std::string key_;
+  const Visibility visibility_;
+  std::string content_;
+  bool published_ = false;
+};
+
+class MemoryStorage final : public Storage {
+ public:
+  const std::string& root() const override { return root_; }
+
+  std::unique_ptr<PendingFile> Create(std::string_view key,
+                                      CreateOptions options) override {
+    storage::CheckKey(key);
+    return std::make_unique<MemoryFile>(table_, key, options.visibility);
+  }
+
+  bool CreateExclusive(std::string_view key, Bytes content) override {
+    storage::CheckKey(key);
+    return table_->PutNew(key, base::AsText(content));
+  }
+
+  std::optional<Blob> Read(std::string_view key, uint64_t offset,
+                           uint64_t length) const override {
+    storage::CheckKey(key);
+    Content content = table_->Get(key);
+    if (content == nullptr) return std::nullopt;
+    const Bytes whole = base::AsBytes(*content);
+    const Bytes rest = whole.subspan(std::min<uint64_t>(offset, whole.size()));
+    return Blob{rest.first(std::min<uint64_t>(length, rest.size())),
+                std::move(content)};
+  }
+
+  std::optional<FileInfo> Stat(std::string_view key) const override {
+    storage::CheckKey(key);
+    const Content content = table_->Get(key);
+    if (content == nullptr) return std::nullopt;
+    return FileInfo{std::string(key), content->size()};
+  }
+
+  std::vector<FileInfo> List(std::string_view prefix,
+                             std::string_view start_after) const override {
+    return table_->List(prefix, start_after);
+  }
+
+  void Remove(std::string_view key) override {
+    storage::CheckKey(key);
+    table_->Erase(key);
+  }
+
+  void Move(std::string_view from, std::string_view to) override {
+    storage::CheckKey(from);
+    storage::CheckKey(to);
+    if (!table_->Rename(from, to)) {
+      throw IoError("move", root_ + std::string(from), ENOENT);
+    }
+  }
+
+ private:
+  const std::string root_ = "memory://";
+  const std::shared_ptr<FileTable> table_ = std::make_shared<FileTable>();
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> OpenMemoryStorage() {
+  return std::make_unique<MemoryStorage>();
+}
+
+}  // namespace smdebug

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "smdebug/storage.h"
+
+// Small pieces of POSIX that the local driver is made of. All paths are
+// absolute or relative to the current folder; errno is the error channel where
+// a comment says so.
+namespace smdebug::storage {
+
+// Owns a file descriptor; -1 is none. One thread at a time.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+  ~FileDescriptor() { Close(); }
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+
+  int get() const noexcept { return fd_; }
+  bool valid() const noexcept { return fd_ >= 0; }
+
+  // Returns 0 or the errno of close(2), where network file systems report
+  // writes that failed late. Does nothing without a descriptor.
+  int Close() noexcept;
+
+  // Gives the descriptor away.
+  int Release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+// Writes the parts in order, whole, through partial writes and signals.
+// Returns 0 or an errno value; then some of the bytes may be written.
+int WriteAll(int fd, std::span<const Bytes> parts) noexcept;
+
+// Runs `attempt`, which returns whether it succeeded and else sets errno. If it
+// fails because a folder on the way to `path` is missing, makes the missing
+// folders and runs it again. Returns its last answer, errno included.
+bool WithParents(const std::string& path, const std::function<bool()>& attempt);
+
+// Opens a new, empty file for writing, in place of any file that `path` names.
+// The old file keeps its bytes for those who hold it open. Makes missing
+// parents. Throws IoError.
+FileDescriptor OpenFresh(const std::string& path);
+
+// fsync of every folder from the one that holds `path` up to the one that
+// holds `root`, since any of them may have been made for this file. Returns 0
+// or an errno value.
+int SyncFolders(const std::string& path, const std::string& root) noexcept;
+
+// The folder part of `path`: "/a" for "/a/b", "/" for "/a", "." for "a".
+std::string ParentOf(std::string_view path);
+
+}  // namespace smdebug::storage

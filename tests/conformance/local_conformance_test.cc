@@ -1,0 +1,26 @@
+#include <utility>
+
+#include "tests/conformance/storage_conformance.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug::testing {
+namespace {
+
+// A storage and the folder it lies in. The root itself does not exist yet.
+struct LocalStorageInTempDir {
+  TempDir folder;
+  std::unique_ptr<Storage> storage = OpenLocalStorage(folder / "new/root");
+};
+
+std::shared_ptr<Storage> OpenInTempDir() {
+  auto local = std::make_shared<LocalStorageInTempDir>();
+  Storage* storage = local->storage.get();
+  return {std::move(local), storage};
+}
+
+INSTANTIATE_TEST_SUITE_P(Local, StorageConformanceTest,
+                         ::testing::Values(StorageDriver{"local",
+                                                         OpenInTempDir}));
+
+}  // namespace
+}  // namespace smdebug::testing

@@ -1,0 +1,260 @@
+#include "tests/conformance/storage_conformance.h"
+
+#include <atomic>
+#include <cerrno>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "smdebug/error.h"
+#include "tests/testing/files.h"
+
+// Reading, listing, exclusive creation, removal and moves. The promises about
+// files being written are in storage_conformance_writing.cc.
+namespace smdebug::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+std::vector<std::byte> Pattern(size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = std::byte(i * 31 + i / 251);
+  return bytes;
+}
+
+TEST_P(StorageConformanceTest, StartsEmpty) {
+  EXPECT_THAT(Keys(*storage_), IsEmpty());
+  EXPECT_EQ(storage_->Read("a"), std::nullopt);
+  EXPECT_EQ(storage_->Stat("a/b").has_value(), false);
+  EXPECT_FALSE(storage_->root().empty());
+}
+
+TEST_P(StorageConformanceTest, StatTellsSizeAndExistence) {
+  PutFile(*storage_, "a/five", "12345");
+  const auto info = storage_->Stat("a/five");
+  ASSERT_TRUE(info.has_value());
+  EXPECT_EQ(info->key, "a/five");
+  EXPECT_EQ(info->size, 5u);
+  EXPECT_FALSE(storage_->Stat("a/six").has_value());
+}
+
+TEST_P(StorageConformanceTest, AFolderIsNoFile) {
+  PutFile(*storage_, "a/b/c", "x");
+  EXPECT_FALSE(storage_->Read("a/b").has_value());
+  EXPECT_FALSE(storage_->Stat("a").has_value());
+  storage_->Remove("a/b");
+  EXPECT_THROW(storage_->Move("a/b", "d"), IoError);
+  EXPECT_THAT(Keys(*storage_), ElementsAre("a/b/c"));
+}
+
+TEST_P(StorageConformanceTest, NothingIsBelowAFile) {
+  PutFile(*storage_, "a", "x");
+  EXPECT_FALSE(storage_->Read("a/b").has_value());
+  EXPECT_FALSE(storage_->Stat("a/b").has_value());
+  EXPECT_THAT(Keys(*storage_, "a/"), IsEmpty());
+  storage_->Remove("a/b");
+  EXPECT_THAT(Keys(*storage_), ElementsAre("a"));
+}
+
+TEST_P(StorageConformanceTest, ReadsAnyRangeCutAtTheEnd) {
+  // Larger than any page and any threshold between ways of reading.
+  const std::vector<std::byte> content = Pattern(1'500'001);
+  const Bytes whole(content);
+  const auto file = storage_->Create("big");
+  file->Append({&whole, 1});
+  file->Publish();
+
+  const uint64_t size = content.size();
+  const std::vector<uint64_t> offsets = {
+      0, 1, 4095, 4096, 777'777, size - 1, size, size + 1, 1 << 30, UINT64_MAX};
+  const std::vector<uint64_t> lengths = {0,       1,    4097,      300'000,
+                                         900'000, size, UINT64_MAX};
+  for (const uint64_t offset : offsets) {
+    for (const uint64_t length : lengths) {
+      const auto blob = storage_->Read("big", offset, length);
+      ASSERT_TRUE(blob.has_value());
+      const Bytes rest = whole.subspan(std::min(offset, size));
+      const Bytes expected = rest.first(std::min(length, rest.size()));
+      ASSERT_TRUE(std::ranges::equal(blob->bytes, expected))
+          << "offset " << offset << " length " << length << " got "
+          << blob->bytes.size();
+    }
+  }
+}
+
+TEST_P(StorageConformanceTest, ABlobOutlivesReplacementAndRemoval) {
+  for (const size_t size : {size_t{100}, size_t{1} << 20}) {
+    PutFile(*storage_, "key", std::string(size, 'a'));
+    const auto blob = storage_->Read("key");
+    PutFile(*storage_, "key", std::string(size, 'b'));
+    storage_->Remove("key");
+    ASSERT_TRUE(blob.has_value());
+    EXPECT_EQ(blob->text(), std::string(size, 'a'));
+  }
+}
+
+TEST_P(StorageConformanceTest, ListsInKeyOrderWithSizes) {
+  // '-' and '.' sort before '/', digits after it.
+  for (const char* key : {"b", "a/1", "a0", "a-z", "a.b/c", "a/1.json", "B"}) {
+    PutFile(*storage_, key, key);
+  }
+  std::vector<FileInfo> files = storage_->List("");
+  EXPECT_THAT(Keys(*storage_),
+              ElementsAre("B", "a-z", "a.b/c", "a/1", "a/1.json", "a0", "b"));
+  for (const FileInfo& file : files) EXPECT_EQ(file.size, file.key.size());
+}
+
+TEST_P(StorageConformanceTest, ListsByPrefixWithinAndAcrossNames) {
+  for (const char* key : {"events/01/a", "events/02/a", "events2/a", "event",
+                          "index/01/a", "index/01/b"}) {
+    PutFile(*storage_, key, "x");
+  }
+  EXPECT_THAT(Keys(*storage_, "events/"),
+              ElementsAre("events/01/a", "events/02/a"));
+  EXPECT_THAT(Keys(*storage_, "events"),
+              ElementsAre("events/01/a", "events/02/a", "events2/a"));
+  EXPECT_THAT(Keys(*storage_, "index/01/b"), ElementsAre("index/01/b"));
+  EXPECT_THAT(Keys(*storage_, "index/0"),
+              ElementsAre("index/01/a", "index/01/b"));
+  EXPECT_THAT(Keys(*storage_, "index/01/a/"), IsEmpty());
+  for (const char* nothing :
+       {"x", "x/y", "/", "../", "./", "events//", "a\n"}) {
+    EXPECT_THAT(Keys(*storage_, nothing), IsEmpty()) << nothing;
+  }
+}
+
+TEST_P(StorageConformanceTest, ListsAfterAnyPlace) {
+  const std::vector<std::string> all = {"a-b",   "a/1/x", "a/1/y",
+                                        "a/2/x", "a0",    "c/d/e"};
+  for (const std::string& key : all) PutFile(*storage_, key, "x");
+  const std::vector<std::string> places = {
+      "",    "A",    "a",     "a-",     "a-b",   "a-c",  "a/",
+      "a/1", "a/1/", "a/1/x", "a/1/xx", "a/1/z", "a/11", "a/2/x",
+      "a/3", "a0",   "b",     "c/d/d",  "c/d/e", "d"};
+  for (const std::string& prefix : {std::string(), std::string("a/")}) {
+    for (const std::string& place : places) {
+      std::vector<std::string> expected;
+      for (const std::string& key : all) {
+        if (key.starts_with(prefix) && key > place) expected.push_back(key);
+      }
+      EXPECT_EQ(Keys(*storage_, prefix, place), expected)
+          << "prefix '" << prefix << "' after '" << place << "'";
+    }
+  }
+}
+
+TEST_P(StorageConformanceTest, TakesKeysOfAnyCharacter) {
+  const std::vector<std::string> keys = {" lead and trail ",
+                                         "a b/c d",
+                                         "sp\xC3\xA9"
+                                         "cial/\xE6\xB7\xB1",
+                                         "new\nline",
+                                         "quote\"'",
+                                         "-dash/--x",
+                                         "...",
+                                         "a/.hidden",
+                                         "tmp/a.tmp.json",
+                                         "\xFF\xFE",
+                                         "%2e%2e/x",
+                                         "back\\slash:0"};
+  for (const std::string& key : keys) PutFile(*storage_, key, key);
+  for (const std::string& key : keys) {
+    EXPECT_THAT(GetFile(*storage_, key), Optional(key));
+  }
+  std::vector<std::string> sorted = keys;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(Keys(*storage_), sorted);
+}
+
+TEST_P(StorageConformanceTest, RefusesKeysThatCouldLeaveTheRoot) {
+  PutFile(*storage_, "a", "x");
+  using namespace std::string_view_literals;
+  for (const std::string_view key :
+       {""sv, "/"sv, "/a"sv, "a/"sv, "a//b"sv, "."sv, ".."sv, "../a"sv,
+        "a/../b"sv, "a/.."sv, "./a"sv, "a/./b"sv, "a\0b"sv, "a.tmp"sv,
+        "b/.tmp"sv}) {
+    EXPECT_THROW(storage_->Create(key), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->CreateExclusive(key, {}), std::invalid_argument);
+    EXPECT_THROW(storage_->Read(key), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->Stat(key), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->Remove(key), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->Move(key, "b"), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->Move("a", key), std::invalid_argument) << key;
+  }
+  EXPECT_THAT(Keys(*storage_), ElementsAre("a"));
+}
+
+TEST_P(StorageConformanceTest, ExclusiveCreationKeepsWhatIsThere) {
+  EXPECT_TRUE(storage_->CreateExclusive("deep/claim", base::AsBytes("one")));
+  EXPECT_FALSE(storage_->CreateExclusive("deep/claim", base::AsBytes("two")));
+  EXPECT_THAT(GetFile(*storage_, "deep/claim"), Optional(std::string("one")));
+  storage_->Remove("deep/claim");
+  EXPECT_TRUE(storage_->CreateExclusive("deep/claim", {}));
+  EXPECT_THAT(GetFile(*storage_, "deep/claim"), Optional(std::string()));
+}
+
+TEST_P(StorageConformanceTest, OneOfManyThreadsWinsExclusiveCreation) {
+  constexpr int kThreads = 8;
+  for (int round = 0; round < 20; ++round) {
+    const std::string key = "claims/" + std::to_string(round);
+    std::atomic<int> winners{0};
+    std::atomic<int> winner{-1};
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&, i] {
+          const std::string name = std::to_string(i);
+          if (!storage_->CreateExclusive(key, base::AsBytes(name))) return;
+          ++winners;
+          winner = i;
+        });
+      }
+    }
+    ASSERT_EQ(winners, 1);
+    ASSERT_THAT(GetFile(*storage_, key), Optional(std::to_string(winner)));
+  }
+}
+
+TEST_P(StorageConformanceTest, RemoveIsIdempotent) {
+  PutFile(*storage_, "a/b", "x");
+  storage_->Remove("a/b");
+  storage_->Remove("a/b");
+  storage_->Remove("never/there");
+  EXPECT_THAT(Keys(*storage_), IsEmpty());
+  PutFile(*storage_, "a/b", "again");
+  EXPECT_THAT(GetFile(*storage_, "a/b"), Optional(std::string("again")));
+}
+
+TEST_P(StorageConformanceTest, MovesIntoNewFoldersAndOverOldFiles) {
+  PutFile(*storage_, "a", "first");
+  storage_->Move("a", "previous/1/a");
+  EXPECT_THAT(Keys(*storage_), ElementsAre("previous/1/a"));
+  PutFile(*storage_, "a", "second");
+  storage_->Move("a", "previous/1/a");
+  EXPECT_THAT(Keys(*storage_), ElementsAre("previous/1/a"));
+  EXPECT_THAT(GetFile(*storage_, "previous/1/a"),
+              Optional(std::string("second")));
+  storage_->Move("previous/1/a", "previous/1/a");
+  EXPECT_THAT(GetFile(*storage_, "previous/1/a"),
+              Optional(std::string("second")));
+}
+
+TEST_P(StorageConformanceTest, MovingWhatIsMissingThrowsAndKeepsTheTarget) {
+  PutFile(*storage_, "target", "kept");
+  try {
+    storage_->Move("missing", "target");
+    FAIL() << "moved";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.code(), ENOENT);
+    EXPECT_NE(error.path().find("missing"), std::string::npos);
+  }
+  EXPECT_THAT(GetFile(*storage_, "target"), Optional(std::string("kept")));
+}
+
+}  // namespace
+}  // namespace smdebug::testing
