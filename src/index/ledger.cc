@@ -1,0 +1,110 @@
+#include "src/index/ledger.h"
+
+#include "src/base/json_writer.h"
+#include "src/index/json_reader.h"
+
+namespace smdebug::index {
+namespace {
+
+// Visits every plain field with its key, so that writing and reading cannot
+// drift apart. `least` is the smallest allowed value of a whole number.
+template <typename LedgerType, typename Visitor>
+void VisitFields(LedgerType& ledger, Visitor& visitor) {
+  visitor.Text("worker", ledger.worker);
+  visitor.Whole("num_workers", ledger.num_workers, 1);
+  visitor.Text("job", ledger.job);
+  visitor.Text("host", ledger.host);
+  visitor.Whole("pid", ledger.pid, 0);
+  visitor.Real("started", ledger.started);
+  visitor.Real("updated", ledger.updated);
+  visitor.Flag("closed", ledger.closed);
+  visitor.Whole("last_step", ledger.last_step, -1);
+  visitor.Whole("steps_saved", ledger.steps_saved, 0);
+  visitor.Whole("tensors_saved", ledger.tensors_saved, 0);
+  visitor.Whole("bytes_saved", ledger.bytes_saved, 0);
+  visitor.Whole("scalars_saved", ledger.scalars_saved, 0);
+  visitor.Whole("stalls", ledger.stalls, 0);
+  visitor.Real("stalled_seconds", ledger.stalled_seconds);
+  visitor.Whole("dropped", ledger.dropped, 0);
+  visitor.Whole("skipped", ledger.skipped, 0);
+  visitor.Whole("errors", ledger.errors, 0);
+  visitor.Whole("lost", ledger.lost, 0);
+}
+
+struct FieldWriter {
+  base::JsonWriter json;
+
+  void Text(std::string_view key, const std::string& value) {
+    json.Key(key).String(value);
+  }
+  void Whole(std::string_view key, int64_t value, int64_t /*least*/) {
+    json.Key(key).Int(value);
+  }
+  void Whole(std::string_view key, uint64_t value, int64_t /*least*/) {
+    json.Key(key).Uint(value);
+  }
+  void Real(std::string_view key, double value) { json.Key(key).Double(value); }
+  void Flag(std::string_view key, bool value) { json.Key(key).Bool(value); }
+};
+
+struct FieldReader {
+  const JsonReader& reader;
+
+  void Text(std::string_view key, std::string& value) {
+    if (const auto found = Find(key)) {
+      value = reader.GetString(*found, {.key = key});
+    }
+  }
+  template <typename Integer>
+  void Whole(std::string_view key, Integer& value, int64_t least) {
+    if (const auto found = Find(key)) {
+      value = static_cast<Integer>(reader.GetInt(*found, {.key = key}, least));
+    }
+  }
+  void Real(std::string_view key, double& value) {
+    if (const auto found = Find(key)) {
+      value = reader.GetDouble(*found, {.key = key});
+    }
+  }
+  void Flag(std::string_view key, bool& value) {
+    if (const auto found = Find(key)) {
+      value = reader.GetBool(*found, {.key = key});
+    }
+  }
+
+  std::optional<JsonReader::Element> Find(std::string_view key) const {
+    return reader.Find(reader.root(), key);
+  }
+};
+
+}  // namespace
+
+std::string ToJson(const Ledger& ledger) {
+  FieldWriter writer;
+  writer.json.BeginObject();
+  VisitFields(ledger, writer);
+  writer.json.Key("messages").BeginObject();
+  for (const auto& [kind, message] : ledger.messages) {
+    writer.json.Key(kind).String(message);
+  }
+  writer.json.EndObject().EndObject();
+  return writer.json.Take();
+}
+
+Ledger ParseLedger(std::string_view json, std::string_view file) {
+  const JsonReader reader(json, file);
+  Ledger ledger;
+  FieldReader fields{reader};
+  VisitFields(ledger, fields);
+  if (const auto messages = fields.Find("messages")) {
+    const auto entries = reader.GetObject(*messages, {.key = "messages"});
+    for (const auto [kind, message] : entries) {
+      ledger.messages.insert_or_assign(
+          std::string(kind), std::string(reader.GetString(
+                                 message, {.list = "messages", .key = kind})));
+    }
+  }
+  return ledger;
+}
+
+}  // namespace smdebug::index

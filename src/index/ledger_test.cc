@@ -1,0 +1,109 @@
+#include "src/index/ledger.h"
+
+#include <limits>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+
+namespace smdebug::index {
+namespace {
+
+using ::testing::HasSubstr;
+
+Ledger FullLedger() {
+  Ledger ledger;
+  ledger.worker = "worker_1";
+  ledger.num_workers = 2;
+  ledger.job = "1700000000-77";
+  ledger.host = "box";
+  ledger.pid = 77;
+  ledger.started = 1700000000.25;
+  ledger.updated = 1700000100.125;
+  ledger.closed = true;
+  ledger.last_step = 99;
+  ledger.steps_saved = 10;
+  ledger.tensors_saved = 300;
+  ledger.bytes_saved = uint64_t{1} << 40;
+  ledger.scalars_saved = 100;
+  ledger.stalls = 3;
+  ledger.stalled_seconds = 0.5;
+  ledger.dropped = 4;
+  ledger.skipped = 5;
+  ledger.errors = 6;
+  ledger.lost = 7;
+  ledger.messages = {{"dtype", "tensor 'x': b\xC3\xA4rz"},
+                     {"write", "No space \"left\"\n"}};
+  return ledger;
+}
+
+TEST(LedgerTest, WritesOneLineWithTheNamesOfTheFields) {
+  EXPECT_EQ(
+      ToJson(FullLedger()),
+      R"({"worker": "worker_1", "num_workers": 2, "job": "1700000000-77", )"
+      R"("host": "box", "pid": 77, "started": 1700000000.25, )"
+      R"("updated": 1700000100.125, "closed": true, "last_step": 99, )"
+      R"("steps_saved": 10, "tensors_saved": 300, )"
+      R"("bytes_saved": 1099511627776, "scalars_saved": 100, "stalls": 3, )"
+      R"("stalled_seconds": 0.5, "dropped": 4, "skipped": 5, "errors": 6, )"
+      R"("lost": 7, "messages": {"dtype": "tensor 'x': b\u00e4rz", )"
+      R"("write": "No space \"left\"\n"}})");
+}
+
+TEST(LedgerTest, RoundTrips) {
+  EXPECT_EQ(ParseLedger(ToJson(FullLedger()), "f"), FullLedger());
+  EXPECT_EQ(ParseLedger(ToJson(Ledger{}), "f"), Ledger{});
+}
+
+TEST(LedgerTest, RoundTripsTheLargestNumbers) {
+  Ledger ledger;
+  ledger.bytes_saved =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  ledger.last_step = std::numeric_limits<int64_t>::max();
+  ledger.updated = 1.7976931348623157e308;
+  ledger.stalled_seconds = 0.1 + 0.2;
+  EXPECT_EQ(ParseLedger(ToJson(ledger), "f"), ledger);
+}
+
+TEST(LedgerTest, MissingKeysKeepTheirDefaultsAndUnknownOnesAreIgnored) {
+  EXPECT_EQ(ParseLedger("{}", "f"), Ledger{});
+  Ledger expected;
+  expected.lost = 3;
+  EXPECT_EQ(ParseLedger(R"({"future": [1], "lost": 3})", "f"), expected);
+}
+
+TEST(LedgerTest, RefusesWrongTypesAndRangesNamingFileAndKey) {
+  const struct {
+    const char* json;
+    const char* reason;
+  } cases[] = {
+      {"", "is empty"},
+      {"{", "is not JSON"},
+      {"[]", "expected a JSON object"},
+      {R"({"worker": 1})", "worker: expected a string, got a number"},
+      {R"({"num_workers": 0})", "num_workers: expected a whole number from 1"},
+      {R"({"pid": "7"})", "pid: expected a whole number from 0"},
+      {R"({"started": "now"})", "started: expected a number, got a string"},
+      {R"({"closed": 1})", "closed: expected a boolean, got a number"},
+      {R"({"last_step": -2})", "last_step: expected a whole number from -1"},
+      {R"({"lost": -1})", "lost: expected a whole number from 0"},
+      {R"({"errors": 1.5})", "errors: expected a whole number"},
+      {R"({"bytes_saved": -5})", "bytes_saved: expected a whole number"},
+      {R"({"messages": []})", "messages: expected an object, got a list"},
+      {R"({"messages": {"write": 5}})", "messages.write: expected a string"},
+  };
+  for (const auto& test : cases) {
+    try {
+      ParseLedger(test.json, "ledger/w.json");
+      ADD_FAILURE() << "accepted " << test.json;
+    } catch (const FormatError& error) {
+      EXPECT_EQ(error.file(), "ledger/w.json");
+      EXPECT_THAT(error.what(), HasSubstr(test.reason));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace smdebug::index

@@ -1,0 +1,108 @@
+#include "src/index/run_files.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace smdebug::index {
+namespace {
+
+constexpr std::string_view kEventsPrefix = "events/";
+constexpr std::string_view kEventsSuffix = ".tfevents";
+constexpr std::string_view kIndexPrefix = "index/";
+constexpr std::string_view kIndexSuffix = ".json";
+// smdebug 1.0 numbers this folder but never counts.
+constexpr std::string_view kCollectionsPrefix = "collections/000000000/";
+constexpr std::string_view kCollectionsSuffix = "_collections.json";
+constexpr std::string_view kLedgerPrefix = "ledger/";
+constexpr std::string_view kLedgerSuffix = ".json";
+
+constexpr int64_t kStepsPerIndexFolder = 1000;
+constexpr size_t kMaxWorkerBytes = 200;
+
+// Takes `prefix` and `suffix` off; nullopt if either is not there.
+std::optional<std::string_view> Between(std::string_view text,
+                                        std::string_view prefix,
+                                        std::string_view suffix) {
+  if (text.size() < prefix.size() + suffix.size() ||
+      !text.starts_with(prefix) || !text.ends_with(suffix)) {
+    return std::nullopt;
+  }
+  text.remove_prefix(prefix.size());
+  text.remove_suffix(suffix.size());
+  return text;
+}
+
+// Splits "<digits>_<worker>".
+std::optional<StepFile> ParseStem(std::string_view stem) {
+  StepFile file;
+  const char* end = stem.data() + stem.size();
+  const auto [at, error] = std::from_chars(stem.data(), end, file.step);
+  if (error != std::errc() || file.step < 0 || at == end || *at != '_') {
+    return std::nullopt;
+  }
+  file.worker = std::string(at + 1, end);
+  if (!IsValidWorkerName(file.worker)) return std::nullopt;
+  return file;
+}
+
+}  // namespace
+
+std::string EventFileKey(int64_t step, std::string_view worker) {
+  return fmt::format("{}{:012}/{:012}_{}{}", kEventsPrefix, step, step, worker,
+                     kEventsSuffix);
+}
+
+std::string IndexFileKey(int64_t step, std::string_view worker) {
+  return fmt::format("{}{:09}/{:012}_{}{}", kIndexPrefix,
+                     step / kStepsPerIndexFolder, step, worker, kIndexSuffix);
+}
+
+std::string CollectionsFileKey(std::string_view worker) {
+  return fmt::format("{}{}{}", kCollectionsPrefix, worker, kCollectionsSuffix);
+}
+
+std::string LedgerKey(std::string_view worker) {
+  return fmt::format("{}{}{}", kLedgerPrefix, worker, kLedgerSuffix);
+}
+
+std::string TensorboardFileKey(std::string_view mode, int64_t step, int64_t pid,
+                               std::string_view host) {
+  return fmt::format("{}/{:012}_{}_{}{}", mode, step, pid, host, kEventsSuffix);
+}
+
+std::optional<StepFile> ParseStepFileKey(std::string_view key) {
+  const bool is_event = key.starts_with(kEventsPrefix);
+  const auto inner = is_event ? Between(key, kEventsPrefix, kEventsSuffix)
+                              : Between(key, kIndexPrefix, kIndexSuffix);
+  if (!inner) return std::nullopt;
+  const size_t slash = inner->find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  std::optional<StepFile> file = ParseStem(inner->substr(slash + 1));
+  if (!file) return std::nullopt;
+  // Composing the key again checks the folder and the padding at once.
+  const std::string expected = is_event
+                                   ? EventFileKey(file->step, file->worker)
+                                   : IndexFileKey(file->step, file->worker);
+  if (key != expected) return std::nullopt;
+  return file;
+}
+
+std::optional<std::string> ParseWorkerFileKey(std::string_view key) {
+  auto worker = Between(key, kCollectionsPrefix, kCollectionsSuffix);
+  if (!worker) worker = Between(key, kLedgerPrefix, kLedgerSuffix);
+  if (!worker || !IsValidWorkerName(*worker)) return std::nullopt;
+  return std::string(*worker);
+}
+
+bool IsValidWorkerName(std::string_view worker) noexcept {
+  const auto forbidden = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '/' || byte < 0x20 || byte == 0x7F;
+  };
+  return !worker.empty() && worker.size() <= kMaxWorkerBytes &&
+         std::ranges::none_of(worker, forbidden);
+}
+
+}  // namespace smdebug::index
