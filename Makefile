@@ -1,0 +1,71 @@
+# Thin names over tools/ and the CMake presets; `make help` lists them.
+JOBS ?= $(shell nproc)
+RELEASE := build/release
+DEMO_RUN := build/demo
+SCRIPTS := .ci/run tools/bootstrap tools/python-env tools/test-python
+CXX_FILES = $(shell git ls-files '*.h' '*.cc')
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench lint format asan tsan clean bootstrap
+
+help: ## Show this list.
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+bootstrap:
+	@tools/bootstrap build
+
+$(RELEASE)/build.ninja: | bootstrap
+	cmake --preset release
+
+build: bootstrap $(RELEASE)/build.ninja ## Build the command line: build/release/bin/smdebug.
+	cmake --build --preset release -j $(JOBS) --target smdebug_program
+
+demo: bootstrap $(RELEASE)/build.ninja ## Train a small model with a hook and show what was saved.
+	cmake --build --preset release -j $(JOBS) --target train_mlp smdebug_program
+	rm -rf $(DEMO_RUN)
+	$(RELEASE)/bin/train_mlp $(DEMO_RUN)
+	$(RELEASE)/bin/smdebug status $(DEMO_RUN)
+
+test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -j $(JOBS)
+	tools/check_layers.py
+	tools/test-python $(RELEASE)
+
+bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
+	cmake --preset bench
+	cmake --build --preset bench -j $(JOBS)
+	tools/python-env ref
+	bench/compare.py --build build/bench
+
+lint: ## Check formatting, clang-tidy, ruff, mypy and shellcheck.
+	@tools/bootstrap build lint
+	@tools/python-env tools
+	clang-format --dry-run -Werror $(CXX_FILES)
+	shellcheck $(SCRIPTS)
+	.venv-tools/bin/ruff format --check .
+	.venv-tools/bin/ruff check .
+	.venv-tools/bin/mypy
+	tools/check_layers.py
+	cmake --preset tidy
+	cmake --build --preset tidy -j $(JOBS)
+
+format: ## Rewrite the files as `make lint` wants them.
+	@tools/bootstrap build lint
+	@tools/python-env tools
+	clang-format -i $(CXX_FILES)
+	.venv-tools/bin/ruff format .
+	.venv-tools/bin/ruff check --fix .
+
+asan: bootstrap ## Run the C++ tests under address and undefined-behaviour sanitizers.
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+
+tsan: bootstrap ## Run the C++ tests under the thread sanitizer.
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+clean: ## Remove what was built; environments stay.
+	rm -rf build

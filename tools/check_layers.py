@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Checks who includes whom against the layer table below.
+
+Prints one line per violation and exits 1 if there is any. The table says which
+modules of src/ a module may build on; what those build on is allowed too. A
+module's CMakeLists.txt must name every module that its files include.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# Module -> the modules right below it. hook and trial never meet: the files of
+# a run are the whole contract between writer and reader.
+LAYERS: dict[str, list[str]] = {
+    "base": [],
+    "tensor": ["base"],
+    "reduce": ["tensor"],
+    "record": ["base", "tensor"],
+    "storage": ["base"],
+    "s3": ["storage"],
+    "config": ["base"],
+    "index": ["record", "storage", "config"],
+    "hook": ["index", "reduce"],
+    "trial": ["index", "reduce"],
+    "rules": ["trial"],
+    "timeline": ["base", "storage"],
+    "serve": ["rules"],
+    "cli": ["serve", "s3", "timeline"],
+}
+
+# Public header -> the module that implements it. Whoever may include that
+# module's private headers may include it; cli may include every public header.
+PUBLIC_OWNERS: dict[str, str] = {
+    "config": "config",
+    "error": "base",
+    "hook": "hook",
+    "log": "base",
+    "mode": "base",
+    "reduction": "base",
+    "rule": "rules",
+    "storage": "storage",
+    "tensor": "tensor",
+    "trial": "trial",
+    "version": "base",
+}
+
+# Folders that see the public API alone. tests/ and bench/ see everything.
+PUBLIC_ONLY = ("examples", "python/src", "tests/python")
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))', re.MULTILINE)
+_MODULE = re.compile(r"smdebug_module\(\s*(\w+)([^)]*)\)")
+_STANDARD = re.compile(r"<[a-z0-9_]+>")
+
+
+def reachable(module: str) -> set[str]:
+    """The modules that `module` may include: itself and all below it."""
+    seen: set[str] = set()
+    todo = [module]
+    while todo:
+        current = todo.pop()
+        if current not in seen:
+            seen.add(current)
+            todo += LAYERS[current]
+    return seen
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".h", ".cc"):
+            yield path
+
+
+def includes(path: Path) -> Iterator[str]:
+    """What `path` includes: quoted names bare, others with their brackets."""
+    for quoted, bracketed in _INCLUDE.findall(path.read_text(encoding="utf-8")):
+        yield quoted or bracketed
+
+
+def owner(include: str) -> str | None:
+    """The module that a quoted include belongs to; None if it is in no table."""
+    parts = include.split("/")
+    if parts[0] == "src" and len(parts) > 2 and parts[1] in LAYERS:
+        return parts[1]
+    if parts[0] == "smdebug" and len(parts) == 2:
+        return PUBLIC_OWNERS.get(Path(parts[1]).stem)
+    return None
+
+
+def check_public_headers(root: Path) -> Iterator[str]:
+    for path in sources(root / "include/smdebug"):
+        where = path.relative_to(root)
+        own = PUBLIC_OWNERS.get(path.stem)
+        if own is None:
+            yield f"{where}: not in the table of public headers"
+            continue
+        for include in includes(path):
+            if include.startswith("<"):
+                if not _STANDARD.fullmatch(include):
+                    yield f"{where}: a public header may not include {include}"
+            elif not include.startswith("smdebug/"):
+                yield f"{where}: a public header may not include {include}"
+            elif owner(include) not in reachable(own):
+                yield f"{where}: {own} may not build on {include}"
+
+
+def check_include(module: str, include: str, *, is_test: bool) -> str | None:
+    """What is wrong with a quoted include in a file of `module`, if anything."""
+    if include.startswith("tests/"):
+        return None if is_test else f"only tests may include {include}"
+    own = owner(include)
+    if own is None:
+        return f'{include} is in no layer (use "src/...", "smdebug/..." or <...>)'
+    if module == "cli" and include.startswith("smdebug/"):
+        return None
+    if own not in reachable(module):
+        return f"{module} may not include {include}"
+    return None
+
+
+def declared_dependencies(folder: Path) -> list[str] | None:
+    """DEPS of the folder's smdebug_module() line; None if it has no such line."""
+    lists = folder / "CMakeLists.txt"
+    match = _MODULE.search(lists.read_text(encoding="utf-8")) if lists.is_file() else None
+    if match is None:
+        return None
+    words = match.group(2).split()
+    if "DEPS" not in words:
+        return []
+    deps = words[words.index("DEPS") + 1 :]
+    return deps[: deps.index("LIBS")] if "LIBS" in deps else deps
+
+
+def check_module(root: Path, folder: Path) -> Iterator[str]:
+    module = folder.name
+    if module not in LAYERS:
+        yield f"src/{module}: not in the layer table"
+        return
+    declared = declared_dependencies(folder)
+    if declared is None:
+        yield f"src/{module}/CMakeLists.txt: no smdebug_module() line"
+        return
+    for dep in declared:
+        if dep not in reachable(module):
+            yield f"src/{module}/CMakeLists.txt: {module} may not depend on {dep}"
+    for path in sources(folder):
+        where = path.relative_to(root)
+        is_test = path.name.endswith("_test.cc")
+        for include in includes(path):
+            if include.startswith("<"):
+                continue
+            wrong = check_include(module, include, is_test=is_test)
+            if wrong:
+                yield f"{where}: {wrong}"
+            elif include.startswith("src/") and owner(include) not in (module, *declared):
+                yield f"{where}: {include} needs {owner(include)} in DEPS of src/{module}"
+
+
+def check_public_only(root: Path, folder: str) -> Iterator[str]:
+    for path in sources(root / folder):
+        for include in includes(path):
+            if include.startswith("src/"):
+                where = path.relative_to(root)
+                yield f"{where}: {folder} may include the public API only, not {include}"
+
+
+def violations(root: Path) -> list[str]:
+    """Every violation below `root`, in a fixed order."""
+    found = list(check_public_headers(root))
+    for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
+        found += check_module(root, folder)
+    for public_only in PUBLIC_ONLY:
+        found += check_public_only(root, public_only)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent
+    )
+    found = violations(parser.parse_args().root)
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
