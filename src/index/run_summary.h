@@ -30,6 +30,7 @@ struct WorkerSummary {
 struct RunSummary {
   bool ended = false;       // Has the end marker.
   int64_t num_workers = 0;  // As declared; 0 if no collections file says.
+  int64_t steps = 0;        // Steps that at least one worker saved.
   std::vector<WorkerSummary> workers;  // By name.
   std::vector<Damage> damage;
 };

@@ -6,27 +6,12 @@
 #include "src/base/json_writer.h"
 #include "src/index/json_reader.h"
 #include "src/index/step_index.h"
+#include "src/storage/key.h"
 
 namespace smdebug::index {
 namespace {
 
 constexpr int64_t kMaxOffset = std::numeric_limits<int64_t>::max();
-
-// Whether `key` stays inside the run: relative, no empty, "." or ".." part, no
-// control character. The file is written by others, and the key is opened.
-bool IsSafeKey(std::string_view key) {
-  const auto is_control = [](char c) {
-    return static_cast<unsigned char>(c) < 0x20;
-  };
-  if (std::ranges::any_of(key, is_control)) return false;
-  for (;;) {
-    const size_t slash = key.find('/');
-    const std::string_view part = key.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return false;
-    if (slash == std::string_view::npos) return true;
-    key.remove_prefix(slash + 1);
-  }
-}
 
 // `text` as JSON, which no control character escapes from, and not too long.
 std::string Quoted(std::string_view text) {
@@ -131,7 +116,8 @@ class IndexParser {
     index.mode_step = Number(meta, "mode_step");
     if (!reader_.Find(meta, "event_file_name")) return;
     index.event_file = String(meta, "event_file_name");
-    if (!IsSafeKey(index.event_file)) {
+    // The name is opened later, and must not lead out of the run.
+    if (!storage::IsValidKey(index.event_file)) {
       reader_.Fail(At("event_file_name"),
                    fmt::format("{} is not the name of a file in the run",
                                Quoted(index.event_file)));
