@@ -1,0 +1,243 @@
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "smdebug/hook.h"
+#include "smdebug/log.h"
+#include "src/base/mutex.h"
+#include "src/index/ledger.h"
+#include "src/storage/fault_storage.h"
+#include "tests/testing/hook.h"
+#include "tests/testing/run.h"
+
+namespace smdebug {
+namespace {
+
+using storage::FaultStorage;
+using storage::Operation;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::GetFile;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Keys;
+using testing::ReadStep;
+using testing::SaveEverything;
+using testing::SaveFloats;
+using ::testing::SizeIs;
+using testing::Steps;
+
+// Collects what is logged while it lives.
+class LogCapture {
+ public:
+  LogCapture() {
+    SetLogSink([this](LogLevel, std::string_view message) {
+      const base::MutexLock lock(mu_);
+      lines_.emplace_back(message);
+    });
+  }
+  ~LogCapture() { SetLogSink({}); }
+
+  std::vector<std::string> lines() const {
+    const base::MutexLock lock(mu_);
+    return lines_;
+  }
+
+ private:
+  mutable base::Mutex mu_;
+  std::vector<std::string> lines_ SMDEBUG_GUARDED_BY(mu_);
+};
+
+class HookFaultTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Hook> Open(RuntimeOptions runtime = {}) {
+    return std::make_unique<Hook>(SaveEverything(), Worker{}, runtime, &faulty_,
+                                  nullptr);
+  }
+
+  static void SaveStep(Hook& hook, float value) {
+    hook.BeginStep();
+    SaveFloats(hook, "x", std::vector<float>(1000, value));
+  }
+
+  // Lets the writer finish everything queued: step files appear in order, so
+  // the last one stands for all.
+  index::Ledger LastLedger() {
+    return index::ParseLedger(*GetFile(faulty_.inner(), "ledger/worker_0.json"),
+                              "ledger");
+  }
+
+  FaultStorage faulty_{OpenMemoryStorage()};
+};
+
+TEST_F(HookFaultTest, AFailedStepIsCountedAndTheRestGoesOn) {
+  // Each operation of the second step in turn; the first step needs claim,
+  // ledger, event, collections and index.
+  for (const Operation operation :
+       {Operation::kCreate, Operation::kAppend, Operation::kPublish}) {
+    for (uint64_t nth = 1; nth <= 12; ++nth) {
+      FaultStorage faulty(OpenMemoryStorage());
+      Hook hook(SaveEverything(), {}, {}, &faulty, nullptr);
+      faulty.plan().FailNth(operation, nth, EIO);
+      for (int i = 0; i < 4; ++i) SaveStep(hook, float(i));
+      hook.Close();
+      ASSERT_EQ(faulty.plan().failures(),
+                faulty.plan().count(operation) >= nth ? 1u : 0u);
+      const HookStats stats = hook.stats();
+      EXPECT_EQ(stats.errors, int64_t(faulty.plan().failures()));
+      EXPECT_EQ(stats.steps_saved + stats.lost, 4);
+      EXPECT_EQ(Steps(faulty.inner()).size(), size_t(stats.steps_saved));
+      for (const int64_t step : Steps(faulty.inner())) {
+        EXPECT_EQ(ReadStep(faulty.inner(), step).at("x").As<float>(),
+                  std::vector<float>(1000, float(step)));
+      }
+    }
+  }
+}
+
+TEST_F(HookFaultTest, AFullDiskLosesOnlyWhatDoesNotFit) {
+  LogCapture log;
+  auto hook = Open();
+  SaveStep(*hook, 0);
+  hook->BeginStep();
+  faulty_.plan().FillDiskAfter(0);
+  for (int i = 1; i < 50; ++i) SaveStep(*hook, float(i));
+  hook->Close();
+  const HookStats stats = hook->stats();
+  EXPECT_GT(stats.errors, 0);
+  EXPECT_GE(stats.lost, 48);
+  EXPECT_EQ(stats.steps_saved + stats.lost, 50);
+  EXPECT_THAT(Keys(faulty_.inner(), "events/"), SizeIs(stats.steps_saved));
+  // Logged once per kind, not once per step.
+  int64_t said = 0;
+  for (const std::string& line : log.lines()) {
+    if (line.find("No space left") != std::string::npos) ++said;
+  }
+  EXPECT_GE(said, 1);
+  EXPECT_LE(said, 4);
+}
+
+TEST_F(HookFaultTest, AfterAFullDiskHasRoomAgainStepsAreSavedAgain) {
+  auto hook = Open();
+  faulty_.plan().FillDiskAfter(0);
+  for (int i = 0; i < 3; ++i) SaveStep(*hook, float(i));
+  hook->BeginStep();
+  // The last step before the room comes back has failed when nothing is in
+  // flight: closing a second hook cannot tell, so wait for the count.
+  while (hook->stats().lost < 3) std::this_thread::yield();
+  faulty_.plan().Clear();
+  SaveStep(*hook, 4);
+  hook->Close();
+  EXPECT_THAT(Steps(faulty_.inner()), ElementsAre(4));
+  EXPECT_EQ(LastLedger().lost, 3);
+  EXPECT_THAT(LastLedger().messages.at("folder"), HasSubstr("No space left"));
+}
+
+TEST_F(HookFaultTest, ScalarsOfAFailedStepAreWrittenLater) {
+  auto hook = Open();
+  SaveStep(*hook, 0);
+  hook->EndStep();
+  while (hook->stats().steps_saved < 1) std::this_thread::yield();
+  faulty_.plan().FailNth(Operation::kPublish, 1, EIO);
+  SaveStep(*hook, 1);
+  hook->SaveScalar("loss", 0.25);
+  SaveStep(*hook, 2);
+  hook->Close();
+  EXPECT_THAT(Steps(faulty_.inner()), ElementsAre(0, 2));
+  EXPECT_THAT(ReadStep(faulty_.inner(), 2).at("scalar/loss").As<double>(),
+              ElementsAre(0.25));
+  EXPECT_EQ(hook->stats().lost, 1);
+}
+
+TEST_F(HookFaultTest, AFullBufferHoldsTheCallerAndIsCounted) {
+  auto hook = Open({.buffer_bytes = 16 << 10});
+  faulty_.plan().Block(Operation::kAppend);
+  hook->BeginStep();
+  std::jthread release([&] {
+    faulty_.plan().WaitUntilBlocked(Operation::kAppend);
+    while (hook->stats().stalls == 0 && hook->stats().errors == 0) {
+      faulty_.plan().Unblock(Operation::kAppend);
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    SaveFloats(*hook, "x" + std::to_string(i), std::vector<float>(1000, 1));
+  }
+  hook->Close();
+  EXPECT_GT(hook->stats().stalls, 0);
+  EXPECT_GT(hook->stats().stalled.count(), 0);
+  EXPECT_EQ(hook->stats().dropped, 0);
+  EXPECT_THAT(ReadStep(faulty_.inner(), 0), SizeIs(100));
+}
+
+TEST_F(HookFaultTest, ADroppingHookNeverWaits) {
+  auto hook = Open({.buffer_bytes = 16 << 10, .on_full = OnFull::kDrop});
+  faulty_.plan().Block(Operation::kAppend);
+  hook->BeginStep();
+  for (int i = 0; i < 100; ++i) {
+    SaveFloats(*hook, "x" + std::to_string(i), std::vector<float>(1000, 1));
+  }
+  EXPECT_EQ(hook->stats().dropped, 96);
+  EXPECT_EQ(hook->stats().stalls, 0);
+  faulty_.plan().Unblock(Operation::kAppend);
+  hook->Close();
+  EXPECT_THAT(ReadStep(faulty_.inner(), 0), SizeIs(4));
+  EXPECT_EQ(LastLedger().dropped, 96);
+}
+
+TEST_F(HookFaultTest, AStuckFileSystemNeitherHangsTrainingNorClosing) {
+  // The writer's thread stays behind with the store, so both are leaked, as
+  // they are in a real process.
+  auto* stuck = new FaultStorage(OpenMemoryStorage());
+  stuck->plan().Block(Operation::kCreate);
+  auto hook = std::make_unique<Hook>(
+      SaveEverything(), Worker{},
+      RuntimeOptions{.buffer_bytes = 16 << 10,
+                     .stuck_after = std::chrono::milliseconds(20)},
+      stuck, nullptr);
+  for (int i = 0; i < 20; ++i) SaveStep(*hook, 1);
+  const HookStats stats = hook->stats();
+  EXPECT_GE(stats.dropped, 16);
+  EXPECT_EQ(stats.stalls, 1);
+  hook.reset();
+  EXPECT_THAT(Keys(stuck->inner(), "index/"), IsEmpty());
+}
+
+TEST_F(HookFaultTest, AStrictHookReportsAtTheNextCall) {
+  auto hook = Open({.strict = true});
+  faulty_.plan().FailAll(Operation::kAppend, EACCES);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  const auto reported = [&] {
+    for (int i = 0; i < 1'000'000; ++i) {
+      try {
+        hook->BeginStep();
+      } catch (const IoError& error) {
+        return error.code();
+      }
+    }
+    return 0;
+  };
+  EXPECT_EQ(reported(), EACCES);
+}
+
+TEST_F(HookFaultTest, TensorboardIsSwitchedOffWhenItFails) {
+  FaultStorage board(OpenMemoryStorage());
+  board.plan().FailAll(Operation::kAppend, ENOSPC);
+  HookConfig config = SaveEverything();
+  config.export_tensorboard = true;
+  Hook hook(config, {}, {}, &faulty_, &board);
+  for (int i = 0; i < 5; ++i) SaveStep(hook, float(i));
+  hook.Close();
+  EXPECT_EQ(hook.stats().errors, 1);
+  EXPECT_EQ(hook.stats().steps_saved, 5);
+}
+
+}  // namespace
+}  // namespace smdebug

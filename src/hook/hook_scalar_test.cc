@@ -1,0 +1,214 @@
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/hook.h"
+#include "tests/testing/hook.h"
+#include "tests/testing/run.h"
+
+namespace smdebug {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::ReadAt;
+using testing::ReadIndex;
+using testing::ReadStep;
+using testing::SaveEverything;
+using testing::SaveFloats;
+using testing::Steps;
+
+// Where a scalar says it was saved, and what it was.
+struct Seen {
+  int64_t file_step;
+  int64_t step;
+  Mode mode;
+  int64_t mode_step;
+  double value;
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+class HookScalarTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Hook> Open(HookConfig config, RuntimeOptions runtime = {}) {
+    return std::make_unique<Hook>(std::move(config), Worker{}, runtime,
+                                  storage_.get(), nullptr);
+  }
+
+  // Every value of scalar `name` in the run, each once, by true step.
+  std::vector<Seen> AllOf(const std::string& name) const {
+    std::vector<Seen> all;
+    for (const int64_t file_step : Steps(*storage_)) {
+      const auto step = *ReadIndex(*storage_, file_step);
+      std::vector<index::Location> locations;
+      for (const auto& entry : step.scalars) {
+        if (entry.name == name) locations.push_back(entry.location);
+      }
+      for (const auto& entry : step.tensors) {
+        const bool rider =
+            std::ranges::find(locations, entry.location) != locations.end();
+        if (entry.name == name && !rider) locations.push_back(entry.location);
+      }
+      for (const auto& location : locations) {
+        const auto record = ReadAt(*storage_, step.event_file, location);
+        all.push_back({file_step, record.tensor.step, record.tensor.mode,
+                       record.tensor.mode_step, record.As<double>().at(0)});
+      }
+    }
+    return all;
+  }
+
+  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+};
+
+HookConfig EveryFifth() {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 5});
+  return config;
+}
+
+TEST_F(HookScalarTest, AScalarBelongsToItsStep) {
+  auto hook = Open(SaveEverything());
+  for (int i = 0; i < 3; ++i) {
+    hook->BeginStep();
+    SaveFloats(*hook, "x", {1});
+    hook->SaveScalar("loss", 10.5 + i, {.timestamp = 1234.5});
+  }
+  hook->Close();
+  for (int i = 0; i < 3; ++i) {
+    const auto step = ReadStep(*storage_, i);
+    EXPECT_THAT(step.at("scalar/loss").As<double>(), ElementsAre(10.5 + i));
+    EXPECT_EQ(step.at("scalar/loss").tensor.wall_time, 1234.5);
+    EXPECT_THAT(step.at("scalar/loss").tensor.shape, ElementsAre(1));
+    EXPECT_THAT(ReadIndex(*storage_, i)->scalars, IsEmpty());
+  }
+}
+
+TEST_F(HookScalarTest, ScalarsOfUnsavedStepsRideWithTheirTrueSteps) {
+  auto hook = Open(EveryFifth());
+  for (int i = 0; i < 8; ++i) {
+    hook->BeginStep();
+    SaveFloats(*hook, "x", {1});
+    hook->SaveScalar("loss", i);
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 5, 7));
+  const Mode mode = Mode::kGlobal;
+  EXPECT_THAT(AllOf("scalar/loss"),
+              ElementsAre(Seen{0, 0, mode, 0, 0}, Seen{5, 1, mode, 1, 1},
+                          Seen{5, 2, mode, 2, 2}, Seen{5, 3, mode, 3, 3},
+                          Seen{5, 4, mode, 4, 4}, Seen{5, 5, mode, 5, 5},
+                          Seen{7, 6, mode, 6, 6}, Seen{7, 7, mode, 7, 7}));
+  // smdebug 1.0 looks only at the tensor payload and sees the latest.
+  EXPECT_THAT(ReadStep(*storage_, 5).at("scalar/loss").As<double>(),
+              ElementsAre(5));
+}
+
+TEST_F(HookScalarTest, AScalarSavedAfterTheModeChangedKeepsItsOwnMode) {
+  auto hook = Open(SaveEverything());
+  hook->SetMode(Mode::kTrain);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SaveScalar("train", 1);
+  hook->SetMode(Mode::kEval);
+  hook->SaveScalar("early", 2);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SetMode(Mode::kTrain);
+  hook->SaveScalar("late", 3);
+  hook->Close();
+  EXPECT_THAT(AllOf("scalar/train"),
+              ElementsAre(Seen{0, 0, Mode::kTrain, 0, 1}));
+  EXPECT_THAT(AllOf("scalar/early"),
+              ElementsAre(Seen{1, 1, Mode::kEval, 0, 2}));
+  EXPECT_THAT(AllOf("scalar/late"),
+              ElementsAre(Seen{2, 0, Mode::kTrain, 0, 3}));
+}
+
+TEST_F(HookScalarTest, AScalarWithoutAnyStepIsSavedAtStepZero) {
+  auto hook = Open(SaveEverything());
+  hook->SaveScalar("lonely", 4);
+  hook->Close();
+  EXPECT_THAT(AllOf("scalar/lonely"),
+              ElementsAre(Seen{0, 0, Mode::kGlobal, 0, 4}));
+}
+
+TEST_F(HookScalarTest, TheLatestOfSeveralInAStepIsShownAndNoneIsLost) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SaveScalar("s", 1);
+  hook->SaveScalar("s", 2);
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0).at("scalar/s").As<double>(),
+              ElementsAre(2));
+  EXPECT_EQ(AllOf("scalar/s").size(), 2u);
+}
+
+TEST_F(HookScalarTest, AFileComesWhenEnoughScalarsWait) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 1000});
+  auto hook = Open(config, {.scalar_limit = 10});
+  for (int i = 0; i < 35; ++i) {
+    hook->BeginStep();
+    hook->SaveScalar("loss", i);
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(9, 19, 29, 34));
+  EXPECT_EQ(AllOf("scalar/loss").size(), 35u);
+  EXPECT_EQ(hook->stats().scalars_saved, 35);
+}
+
+TEST_F(HookScalarTest, AFileComesWhenScalarsHaveWaitedLong) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 1000});
+  auto hook = Open(config, {.scalar_delay = std::chrono::milliseconds(0)});
+  for (int i = 0; i < 3; ++i) {
+    hook->BeginStep();
+    hook->SaveScalar("loss", i);
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 1, 2));
+}
+
+TEST_F(HookScalarTest, AScalarAfterEndStepDoesNotTouchThePublishedFile) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->EndStep();
+  hook->SaveScalar("s", 1);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {2});
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 1));
+  EXPECT_THAT(AllOf("scalar/s"), ElementsAre(Seen{1, 0, Mode::kGlobal, 0, 1}));
+}
+
+TEST_F(HookScalarTest, AScalarAfterCloseIsCounted) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->Close();
+  const auto files = testing::Keys(*storage_);
+  hook->SaveScalar("s", 1);
+  EXPECT_EQ(hook->stats().dropped, 1);
+  EXPECT_EQ(testing::Keys(*storage_), files);
+}
+
+TEST_F(HookScalarTest, KeepsNanAndInfinity) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->SaveScalar("nan", NAN);
+  hook->SaveScalar("inf", -INFINITY);
+  hook->Close();
+  EXPECT_TRUE(std::isnan(AllOf("scalar/nan").at(0).value));
+  EXPECT_EQ(AllOf("scalar/inf").at(0).value, -INFINITY);
+}
+
+}  // namespace
+}  // namespace smdebug

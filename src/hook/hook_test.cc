@@ -1,0 +1,391 @@
+#include "smdebug/hook.h"
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "src/index/ledger.h"
+#include "tests/testing/files.h"
+#include "tests/testing/hook.h"
+#include "tests/testing/run.h"
+
+namespace smdebug {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::GetFile;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using testing::Keys;
+using ::testing::Not;
+using testing::ReadAt;
+using testing::ReadIndex;
+using testing::ReadStep;
+using testing::SaveEverything;
+using testing::SaveFloats;
+using testing::SaveFloatsTo;
+using testing::Steps;
+using ::testing::UnorderedElementsAre;
+
+class HookTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Hook> Open(HookConfig config, Worker worker = {},
+                             RuntimeOptions runtime = {}) {
+    return std::make_unique<Hook>(std::move(config), std::move(worker), runtime,
+                                  storage_.get(), nullptr);
+  }
+
+  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+};
+
+TEST_F(HookTest, LeavesOneEventAndOneIndexFilePerSavedStep) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "w", {1, 2, 3});
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_THAT(Keys(*storage_),
+              ElementsAre("collections/000000000/worker_0_collections.json",
+                          "events/000000000000/000000000000_worker_0.tfevents",
+                          "index/000000000/000000000000_worker_0.json",
+                          "ledger/worker_0.json", "training_job_end.ts"));
+}
+
+TEST_F(HookTest, ValuesReadBackWithNameStepAndMode) {
+  auto hook = Open(SaveEverything());
+  hook->SetMode(Mode::kTrain);
+  hook->BeginStep();
+  hook->SetMode(Mode::kEval);
+  hook->BeginStep();
+  SaveFloats(*hook, "layer:0", {1.5f, -2});
+  hook->Close();
+  const auto step = ReadStep(*storage_, 1);
+  const auto& record = step.at("layer:0");
+  EXPECT_THAT(record.As<float>(), ElementsAre(1.5f, -2));
+  EXPECT_EQ(record.tensor.step, 1);
+  EXPECT_EQ(record.tensor.mode, Mode::kEval);
+  EXPECT_EQ(record.tensor.mode_step, 0);
+  EXPECT_EQ(ReadIndex(*storage_, 1)->mode, Mode::kEval);
+  EXPECT_EQ(ReadIndex(*storage_, 1)->mode_step, 0);
+}
+
+TEST_F(HookTest, SavesEveryDtypeAsItIs) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  std::array<std::byte, 16> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(i * 37);
+  std::vector<DType> dtypes;
+  for (int number = 1; number < 32; ++number) {
+    const auto dtype = static_cast<DType>(number);
+    if (ItemSize(dtype) == 0) continue;
+    dtypes.push_back(dtype);
+    const int64_t shape[] = {static_cast<int64_t>(16 / ItemSize(dtype))};
+    hook->Save(DTypeName(dtype), {bytes.data(), dtype, shape, {}});
+  }
+  hook->Close();
+  EXPECT_EQ(dtypes.size(), 17u);
+  const auto step = ReadStep(*storage_, 0);
+  for (const DType dtype : dtypes) {
+    const auto& record = step.at(std::string(DTypeName(dtype)));
+    EXPECT_EQ(record.tensor.dtype, dtype);
+    EXPECT_TRUE(std::ranges::equal(record.tensor.content, bytes));
+  }
+}
+
+TEST_F(HookTest, SavesStringsScalarsAndStridedTensors) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  const std::array<std::string_view, 3> text = {"foo", "", "b\xC3\xA4rz"};
+  const int64_t three[] = {3};
+  hook->Save("text", ViewOf<std::string_view>(text, three));
+  const double pi = 3.25;
+  hook->Save("rank0", ViewOf<double>({&pi, 1}, {}));
+  const std::vector<int32_t> matrix = {1, 2, 3, 4, 5, 6};
+  const int64_t shape[] = {3, 2};
+  const int64_t strides[] = {1, 3};
+  hook->Save("transposed", {matrix.data(), DType::kInt32, shape, strides});
+  hook->Close();
+  const auto step = ReadStep(*storage_, 0);
+  EXPECT_THAT(step.at("text").tensor.strings,
+              ElementsAre("foo", "", "b\xC3\xA4rz"));
+  EXPECT_THAT(step.at("rank0").tensor.shape, IsEmpty());
+  EXPECT_THAT(step.at("rank0").As<double>(), ElementsAre(3.25));
+  EXPECT_THAT(step.at("transposed").As<int32_t>(),
+              ElementsAre(1, 4, 2, 5, 3, 6));
+}
+
+TEST_F(HookTest, AnEmptyTensorLeavesItsShape) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  const int64_t shape[] = {0, 3};
+  hook->Save("none", ViewOf<float>({}, shape));
+  hook->Close();
+  const auto step = ReadIndex(*storage_, 0);
+  ASSERT_EQ(step->shapes.size(), 1u);
+  EXPECT_THAT(step->shapes[0].shape, ElementsAre(0, 3));
+  EXPECT_THAT(step->tensors, IsEmpty());
+  EXPECT_EQ(step->event_file, "");
+}
+
+TEST_F(HookTest, SavesReductionsInsteadOfTheTensor) {
+  HookConfig config = SaveEverything();
+  config.reduction_config =
+      ReductionConfig{.reductions = {{ReductionOp::kMean, false},
+                                     {ReductionOp::kL2, true},
+                                     {ReductionOp::kMedian, false},
+                                     {ReductionOp::kStd, false}}};
+  auto hook = Open(config);
+  hook->BeginStep();
+  SaveFloats(*hook, "w", {3, -4, 0, NAN});
+  SaveFloats(*hook, "v", {1, 3, 5, 7});
+  hook->Close();
+  const auto step = ReadStep(*storage_, 0);
+  EXPECT_THAT(step, Not(::testing::Contains(Key("v"))));
+  const auto value = [&](const std::string& name) {
+    const auto& record = step.at(name);
+    EXPECT_EQ(record.tensor.dtype, DType::kFloat64);
+    EXPECT_THAT(record.tensor.shape, IsEmpty());
+    return record.As<double>().at(0);
+  };
+  EXPECT_EQ(value("smdebug/reductions/mean/v"), 4);
+  EXPECT_EQ(value("smdebug/reductions/median/v"), 4);
+  EXPECT_EQ(value("smdebug/reductions/abs_l2/v"), std::sqrt(84.0));
+  EXPECT_EQ(value("smdebug/reductions/std/v"), std::sqrt(5.0));
+  EXPECT_TRUE(std::isnan(value("smdebug/reductions/mean/w")));
+  const auto counts = ReadIndex(*storage_, 0)->counts;
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0], (index::CountsEntry{.name = "w",
+                                           .dtype = DType::kFloat32,
+                                           .count = 4,
+                                           .nan = 1,
+                                           .zero = 1}));
+}
+
+TEST_F(HookTest, RawAndReducedAgree) {
+  HookConfig config = SaveEverything();
+  config.reduction_config = ReductionConfig{
+      .reductions = {{ReductionOp::kSum, false}}, .save_raw_tensor = true};
+  auto hook = Open(config);
+  hook->BeginStep();
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const int64_t shape[] = {2};
+  const int64_t strides[] = {4};
+  hook->Save("x", {values.data(), DType::kFloat32, shape, strides});
+  hook->Close();
+  const auto step = ReadStep(*storage_, 0);
+  EXPECT_THAT(step.at("x").As<float>(), ElementsAre(1, 5));
+  EXPECT_THAT(step.at("smdebug/reductions/sum/x").As<double>(), ElementsAre(6));
+}
+
+TEST_F(HookTest, AShapeIsWrittenWhereNoRecordTellsIt) {
+  HookConfig config = SaveEverything();
+  config.reduction_config = ReductionConfig{.save_shape = true};
+  auto hook = Open(config);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1, 2});
+  hook->Close();
+  const auto step = ReadIndex(*storage_, 0);
+  ASSERT_EQ(step->shapes.size(), 1u);
+  EXPECT_EQ(step->shapes[0],
+            (index::ShapeEntry{"x", "x", std::vector<int64_t>{2}}));
+  EXPECT_THAT(Keys(*storage_, "events/"), IsEmpty());
+}
+
+TEST_F(HookTest, SavesOnlyTheStepsThatAreDue) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 5,
+                                          .start_step = 4,
+                                          .end_step = 10,
+                                          .save_steps = {3, 12}});
+  auto hook = Open(config);
+  for (int i = 0; i < 15; ++i) {
+    hook->BeginStep();
+    EXPECT_EQ(hook->StepIsDue(), i == 3 || i == 5 || i == 12);
+    EXPECT_EQ(hook->IsDue("x"), hook->StepIsDue());
+    SaveFloats(*hook, "x", {float(i)});
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(3, 5, 12));
+  EXPECT_EQ(hook->stats().steps_saved, 3);
+  EXPECT_EQ(hook->stats().tensors_saved, 3);
+}
+
+TEST_F(HookTest, EndStepShowsTheStepAtOnce) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->EndStep();
+  EXPECT_FALSE(hook->StepIsDue());
+  SaveFloats(*hook, "y", {1});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("x")));
+}
+
+TEST_F(HookTest, ATrainerMayCountItsOwnSteps) {
+  auto hook = Open(SaveEverything());
+  for (const int64_t step : {3, 10, 10, 7, 11}) {
+    hook->BeginStep(step);
+    SaveFloats(*hook, "x" + std::to_string(step), {1});
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(3, 10, 11));
+  EXPECT_EQ(hook->stats().errors, 1);
+}
+
+TEST_F(HookTest, SaveTensorReachesAllNamedCollections) {
+  HookConfig config;
+  config.out_dir = "unused";
+  config.save_config = SaveConfig::Every({.save_interval = 2});
+  auto hook = Open(config);
+  for (int i = 0; i < 4; ++i) {
+    hook->BeginStep();
+    SaveFloatsTo(*hook, "mine", {float(i)}, {"first", "second"});
+  }
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 2));
+  EXPECT_THAT(ReadStep(*storage_, 2).at("mine").As<float>(), ElementsAre(2));
+  const auto text =
+      *GetFile(*storage_, "collections/000000000/worker_0_collections.json");
+  for (const char* name : {"first", "second"}) {
+    const auto at = text.find(std::string("\"") + name + "\": {");
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_THAT(text.substr(at, 200), HasSubstr(R"("tensor_names": ["mine"])"));
+  }
+}
+
+TEST_F(HookTest, DryRunWritesNothing) {
+  HookConfig config = SaveEverything();
+  config.dry_run = true;
+  auto hook = Open(config);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SaveScalar("s", 1);
+  hook->Close();
+  EXPECT_THAT(Keys(*storage_), IsEmpty());
+}
+
+TEST_F(HookTest, ARunThatSavedNothingIsStillReadable) {
+  Open(SaveEverything())->Close();
+  EXPECT_THAT(Keys(*storage_),
+              ElementsAre("collections/000000000/worker_0_collections.json",
+                          "ledger/worker_0.json", "training_job_end.ts"));
+}
+
+TEST_F(HookTest, ClosesOnce) {
+  auto hook = Open(SaveEverything());
+  hook->Close();
+  storage_->Remove("training_job_end.ts");
+  hook->Close();
+  hook.reset();
+  EXPECT_FALSE(storage_->Stat("training_job_end.ts"));
+}
+
+TEST_F(HookTest, RefusesABadConfigurationAtConstruction) {
+  HookConfig config = SaveEverything();
+  config.include_regex = {"a(b"};
+  EXPECT_THROW(Open(config), ConfigError);
+  config = SaveEverything();
+  config.collections = {{.name = "empty"}};
+  config.include_collections = {"empty"};
+  EXPECT_THROW(Open(config), InvalidCollectionConfiguration);
+  EXPECT_THROW(Open(SaveEverything(), {.name = "a/b"}), ConfigError);
+  EXPECT_THROW(Open(SaveEverything(), {.count = 0}), ConfigError);
+  EXPECT_THROW(Worker::OfRank(2, 2), ConfigError);
+}
+
+TEST_F(HookTest, CollectionsCanBeChangedUntilTheFirstStep) {
+  HookConfig config;
+  config.out_dir = "unused";
+  config.include_collections = {"mine"};
+  config.collections = {{.name = "mine", .include_regex = {"^a$"}}};
+  auto hook = Open(config);
+  Collection mine = *hook->GetCollection("mine");
+  mine.include_regex = {"^b$"};
+  hook->SetCollection(mine);
+  hook->BeginStep();
+  SaveFloats(*hook, "a", {1});
+  SaveFloats(*hook, "b", {1});
+  EXPECT_THROW(hook->SetCollection(mine), Error);
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("b")));
+  EXPECT_EQ(hook->GetCollection("unheard of"), std::nullopt);
+}
+
+TEST_F(HookTest, CountsWhatItCannotSave) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  const std::array<std::string_view, 1> text = {"x"};
+  const int64_t square[] = {1, 1};
+  hook->Save("matrix of text", ViewOf<std::string_view>(text, square));
+  const int64_t negative[] = {-1};
+  hook->Save("negative", {text.data(), DType::kFloat32, negative, {}});
+  const int64_t huge[] = {int64_t{1} << 40, int64_t{1} << 40};
+  hook->Save("huge", {text.data(), DType::kFloat32, huge, {}});
+  const int64_t one[] = {1};
+  hook->Save("null", {nullptr, DType::kFloat32, one, {}});
+  hook->Save("unknown", {text.data(), static_cast<DType>(99), one, {}});
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 5);
+  EXPECT_EQ(hook->stats().errors, 0);
+  const auto ledger =
+      index::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+  EXPECT_EQ(ledger.skipped, 5);
+  EXPECT_THAT(ledger.messages.at("kind"), HasSubstr("matrix of text"));
+}
+
+TEST_F(HookTest, ATensorAbove2GiBIsCountedAndItsReductionsAreSaved) {
+  HookConfig config = SaveEverything();
+  config.reduction_config = ReductionConfig{
+      .reductions = {{ReductionOp::kMax, false}}, .save_raw_tensor = true};
+  auto hook = Open(config);
+  hook->BeginStep();
+  // One element seen three billion times: large without the memory.
+  const float value = 7;
+  const int64_t shape[] = {1 << 10, (1 << 20) - 1};
+  const int64_t strides[] = {0, 0};
+  hook->Save("big", {&value, DType::kFloat32, shape, strides});
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 1);
+  EXPECT_THAT(ReadStep(*storage_, 0),
+              ElementsAre(Key("smdebug/reductions/max/big")));
+}
+
+TEST_F(HookTest, StrictRethrows) {
+  auto hook = Open(SaveEverything(), {}, {.strict = true});
+  hook->BeginStep(5);
+  EXPECT_THROW(hook->BeginStep(3), Error);
+}
+
+TEST(RuntimeOptionsTest, ComeFromTheEnvironment) {
+  const auto with = [](const char* name, const char* value) {
+    setenv(name, value, 1);
+    try {
+      const RuntimeOptions options = RuntimeOptions::FromEnvironment();
+      unsetenv(name);
+      return options;
+    } catch (...) {
+      unsetenv(name);
+      throw;
+    }
+  };
+  EXPECT_EQ(with("SMDEBUG_BUFFER_MB", "3").buffer_bytes, uint64_t{3} << 20);
+  EXPECT_EQ(with("SMDEBUG_ON_FULL", "drop").on_full, OnFull::kDrop);
+  EXPECT_EQ(with("SMDEBUG_FSYNC", "step").durability, Durability::kPowerLoss);
+  EXPECT_TRUE(with("SMDEBUG_STRICT", "1").strict);
+  EXPECT_THROW(with("SMDEBUG_BUFFER_MB", "0"), ConfigError);
+  EXPECT_THROW(with("SMDEBUG_BUFFER_MB", "much"), ConfigError);
+  EXPECT_THROW(with("SMDEBUG_ON_FULL", "wait"), ConfigError);
+  EXPECT_THROW(with("SMDEBUG_FSYNC", "always"), ConfigError);
+  EXPECT_THROW(with("SMDEBUG_STRICT", "maybe"), ConfigError);
+}
+
+}  // namespace
+}  // namespace smdebug
