@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import TensorUnavailableForStep
-from smdebug.modes import ModeKeys
 from smdebug.trials import create_trial
 from support.config import MODES, REDUCTIONS_OF_1_0, schedules_to_dict
 from support.model import Run, SavedStep, SavedTensor

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from compat.opened import check_collections, check_run, open_run
+from smdebug.core.modes import ModeKeys
 from smdebug.core.tfevent.event_file_reader import EventFileReader
-from smdebug.modes import ModeKeys
 from support import model
 from support.config import BUILT_IN, MODES, RAW, CollectionSpec, Form, HookSpec, Schedule
 from support.driver import Driver, DriverError
