@@ -35,7 +35,7 @@ class CheckLayersTest(unittest.TestCase):
         file.write_text(text, encoding="utf-8")
 
     def only_violation(self) -> str:
-        found = check_layers.violations(self.root)
+        found: list[str] = check_layers.violations(self.root)
         self.assertEqual(len(found), 1, found)
         return found[0]
 
