@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Measures smdebug 2 beside smdebug 1.0 on this machine and prints one table.
+
+Runs every program in <build>/bin that ends in _bench for the benchmarks named in
+rows.py, and bench/python/reference_bench.py in .venv-ref, one after the other.
+Writes what was measured, and where, to <build>/report.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rows import ROWS, UNITS, Row
+
+ROOT = Path(__file__).resolve().parent.parent
+REPETITIONS = 3
+
+Rates = dict[str, dict[str, float]]  # Benchmark -> counter -> best rate.
+
+
+def run_ours(program: Path, names: set[str]) -> Rates:
+    """The best of several runs of each benchmark of `names` in `program`."""
+    pattern = "|".join(f"^{re.escape(name)}(/|$)" for name in sorted(names))
+    output = subprocess.run(
+        [
+            program,
+            f"--benchmark_filter={pattern}",
+            "--benchmark_format=json",
+            f"--benchmark_repetitions={REPETITIONS}",
+        ],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    rates: Rates = {}
+    for entry in json.loads(output)["benchmarks"] if output.strip() else []:
+        if entry.get("run_type") == "aggregate":
+            continue
+        name = matching_name(entry.get("run_name", entry["name"]), names)
+        if entry.get("error_occurred"):
+            sys.exit(f"compare: {program.name}: {name}: {entry.get('error_message')}")
+        best = rates.setdefault(name, {})
+        for counter, _ in UNITS.values():
+            best[counter] = max(best.get(counter, 0.0), float(entry.get(counter, 0.0)))
+    return rates
+
+
+def matching_name(run_name: str, names: set[str]) -> str:
+    """Benchmark adds "/real_time" and the like to the name it was given."""
+    return next(name for name in names if f"{run_name}/".startswith(f"{name}/"))
+
+
+def run_reference(folder: Path) -> dict[str, float]:
+    python = ROOT / ".venv-ref/bin/python"
+    script = ROOT / "bench/python/reference_bench.py"
+    output = subprocess.run(
+        [python, script, "--dir", folder], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+    rates: dict[str, float] = json.loads(output)
+    return rates
+
+
+def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str, Any]:
+    counter, scale = UNITS[row.unit]
+    mine = ours.get(row.ours, {}).get(counter, 0.0) / scale or None
+    theirs = reference.get(row.reference, 0.0) / scale or None
+    limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
+    return {
+        "title": row.title,
+        "unit": row.unit,
+        "ours": mine,
+        "reference": theirs,
+        "ratio": mine / theirs if mine and theirs else None,
+        "target": row.target,
+        "limit": limit,
+        "of_limit": mine / limit if mine and limit else None,
+    }
+
+
+def number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    header = ["", "unit", "ours", "smdebug 1.0", "ratio", "target", "limit", "of limit"]
+    lines = [header]
+    for row in rows:
+        lines.append(
+            [
+                row["title"],
+                row["unit"],
+                number(row["ours"], ",.1f"),
+                number(row["reference"], ",.1f"),
+                number(row["ratio"], ",.1f"),
+                number(row["target"], ",.1f"),
+                number(row["limit"], ",.1f"),
+                number(row["of_limit"], ".0%"),
+            ]
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        cells = [line[0].ljust(widths[0]), line[1].ljust(widths[1])]
+        cells += [cell.rjust(width) for cell, width in zip(line[2:], widths[2:])]
+        print("  ".join(cells).rstrip())
+
+
+def machine() -> dict[str, Any]:
+    """The facts that make numbers comparable, and none that names the machine."""
+    models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    memory = re.search(r"^MemTotal:\s*(\d+) kB$", Path("/proc/meminfo").read_text(), re.M)
+    return {
+        "cpu": models[0] if models else platform.processor(),
+        "cores": len(models),
+        "memory_gib": round(int(memory.group(1)) / 2**20, 1) if memory else None,
+        "kernel": platform.release(),
+    }
+
+
+def commit() -> str:
+    describe = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    done = subprocess.run(describe, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
+    parser.add_argument("--skip-reference", action="store_true", help="measure ours alone")
+    args = parser.parse_args()
+
+    names = {row.ours for row in ROWS} | {row.limit for row in ROWS if row.limit}
+    programs = sorted((args.build / "bin").glob("*_bench"))
+    ours: Rates = {}
+    for program in programs:
+        print(f"compare: running {program.name}", file=sys.stderr)
+        ours.update(run_ours(program, names))
+    reference: dict[str, float] = {}
+    if not args.skip_reference:
+        print("compare: running smdebug 1.0", file=sys.stderr)
+        reference = run_reference(args.build)
+
+    rows = [measured_row(row, ours, reference) for row in ROWS]
+    print_table(rows)
+    report = {
+        "machine": machine(),
+        "commit": commit(),
+        "command": "make bench",
+        "programs": [program.name for program in programs],
+        "rows": rows,
+    }
+    path = args.build / "report.json"
+    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"compare: wrote {path}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

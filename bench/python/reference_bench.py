@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Measures smdebug 1.0 without a framework; prints one JSON object.
+
+Runs in .venv-ref. Goes through smdebug.core.hook.BaseHook, the class that every
+framework's hook of 1.0 derives from: a step is begun as its PyTorch hook begins
+one, and each tensor takes the whole way that a framework's tensor takes (due
+check, reductions, histogram, raw record). Only the framework itself is missing.
+
+Keys are those of bench/rows.py; values are per second, in the unit of the row.
+Each is the best of several runs, since whatever disturbs a run slows it down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("SMDEBUG_LOG_LEVEL", "off")
+os.environ.pop("TRAINING_JOB_NAME", None)
+
+import numpy as np
+from smdebug import SaveConfig
+from smdebug.core.collection_manager import CollectionManager
+from smdebug.core.hook import BaseHook
+from smdebug.core.reduction_config import ALLOWED_NORMS, ALLOWED_REDUCTIONS, ReductionConfig
+from smdebug.core.reductions import get_numpy_reduction
+from smdebug.core.utils import make_numpy_array
+from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
+
+KIB, MIB = 1 << 10, 1 << 20
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
+    """The least that BaseHook asks of a framework: one worker, NumPy values."""
+
+    def __init__(self, out_dir: str, **options: object) -> None:
+        manager = CollectionManager()
+        for name in ("all", "default", "losses"):
+            manager.add(name)
+        super().__init__(
+            collection_manager=manager,
+            default_include_collections=["losses"],
+            profiler_config_parser=get_profiler_config_parser("numpy"),
+            init_step=-1,
+            out_dir=out_dir,
+            save_config=SaveConfig(save_interval=1),
+            **options,
+        )
+        self.worker = self._get_worker_name()
+        self._prepare_collections()
+
+    def _get_worker_name(self) -> str:
+        return "worker_0"
+
+    def _get_num_workers(self) -> int:
+        return 1
+
+    def _is_not_supported(self) -> bool:
+        return False
+
+    def _get_default_collections(self) -> list[str]:
+        return ["all", "default", "losses"]
+
+    @staticmethod
+    def _get_reduction_of_data(reduction: str, value: Array, _name: str, is_abs: bool) -> Any:  # noqa: ANN401
+        return get_numpy_reduction(reduction, value, is_abs)
+
+    @staticmethod
+    def _make_numpy_array(value: object) -> Any:  # noqa: ANN401
+        return make_numpy_array(value)
+
+    def begin_step(self) -> None:
+        """Closes the files of the last step and opens those of the next."""
+        self._close_writers()
+        self._increment_step()
+        if self._get_collections_to_save_for_step():
+            self._initialize_writers()
+
+
+def best_rate(work: Callable[[], float], runs: int) -> float:
+    """The highest amount per second of `runs` runs; work() returns its amount."""
+    best = 0.0
+    for _ in range(runs):
+        begin = time.perf_counter()
+        amount = work()
+        best = max(best, amount / (time.perf_counter() - begin))
+    return best
+
+
+def save_steps(hook: Hook, steps: int, tensors: dict[str, Array]) -> None:
+    for _ in range(steps):
+        hook.begin_step()
+        for name, value in tensors.items():
+            hook._save_for_tensor(name, value)
+    hook._close_writers()
+
+
+def tensors_of(count: int, size: int) -> dict[str, Array]:
+    rng = np.random.default_rng(1)
+    return {f"tensor_{i}": rng.standard_normal(size // 4).astype(np.float32) for i in range(count)}
+
+
+def raw_rate(folder: Path, count: int, size: int, steps: int, amount: float) -> float:
+    tensors = tensors_of(count, size)
+
+    def work() -> float:
+        out_dir = tempfile.mkdtemp(dir=folder)
+        save_steps(Hook(out_dir, save_all=True), steps, tensors)
+        shutil.rmtree(out_dir)
+        return amount * steps
+
+    return best_rate(work, runs=3)
+
+
+def scalar_rate(folder: Path, steps: int) -> float:
+    def work() -> float:
+        hook = Hook(tempfile.mkdtemp(dir=folder), save_all=True)
+        for step in range(steps):
+            hook.begin_step()
+            hook.save_scalar("loss", 1.0 / (step + 1))
+        hook._close_writers()
+        return steps
+
+    return best_rate(work, runs=3)
+
+
+def reduction_rate(size: int, runs: int) -> float:
+    """Bytes of tensor per second that get all 18 reductions, computed alone.
+    Rank 1, since for matrices 1.0's l2 is the largest singular value."""
+    (value,) = tensors_of(1, size).values()
+
+    def work() -> float:
+        for names in (ALLOWED_REDUCTIONS, ALLOWED_NORMS):
+            for name in names:
+                get_numpy_reduction(name, value, abs=False)
+                get_numpy_reduction(name, value, abs=True)
+        return value.nbytes
+
+    return best_rate(work, runs)
+
+
+def histogram_rate(folder: Path, size: int, steps: int) -> float:
+    """Bytes of tensor per second that reach TensorBoard as histograms, with one
+    reduction each instead of the raw values."""
+    tensors = tensors_of(1, size)
+
+    def work() -> float:
+        hook = Hook(
+            tempfile.mkdtemp(dir=folder),
+            save_all=True,
+            export_tensorboard=True,
+            reduction_config=ReductionConfig(reductions=["max"]),
+        )
+        save_steps(hook, steps, tensors)
+        return size * steps
+
+    return best_rate(work, runs=3)
+
+
+def measure(folder: Path) -> dict[str, float]:
+    return {
+        "raw_100x1MiB": raw_rate(folder, 100, MIB, steps=3, amount=100 * MIB),
+        "raw_1000x4KiB": raw_rate(folder, 1000, 4 * KIB, steps=3, amount=1000),
+        "scalar_per_step": scalar_rate(folder, steps=200),
+        "reductions_1MiB": reduction_rate(MIB, runs=20),
+        "reductions_64MiB": reduction_rate(64 * MIB, runs=3),
+        "histogram_4KiB": histogram_rate(folder, 4 * KIB, steps=50),
+        "histogram_64MiB": histogram_rate(folder, 64 * MIB, steps=1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=args.dir) as folder:
+        print(json.dumps(measure(Path(folder)), indent=2))
+
+
+if __name__ == "__main__":
+    main()

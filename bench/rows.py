@@ -1,0 +1,42 @@
+"""The rows of the comparison: what is measured against what.
+
+A benchmark of ours is found by the name that Google Benchmark reports. Rows of
+which one side is missing are shown with a dash.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    title: str
+    unit: str  # A key of UNITS.
+    ours: str  # Benchmark name.
+    reference: str  # Key of bench/python/reference_bench.py.
+    target: float | None = None  # Least ratio to smdebug 1.0.
+    limit: str | None = None  # Benchmark of what the machine allows at best.
+
+
+# Unit -> counter of Google Benchmark, and how many of it make one unit.
+UNITS = {
+    "MB/s": ("bytes_per_second", 1e6),
+    "GB/s": ("bytes_per_second", 1e9),
+    "tensors/s": ("items_per_second", 1.0),
+    "steps/s": ("items_per_second", 1.0),
+}
+
+ROWS = (
+    Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB",
+        limit="limit/write/100x1MiB"),
+    Row("raw, 1000 x 4 KiB a step", "tensors/s", "hook/raw/1000x4KiB", "raw_1000x4KiB",
+        limit="limit/write/1000x4KiB"),
+    Row("one scalar a step", "steps/s", "hook/scalar_per_step", "scalar_per_step"),
+    Row("18 reductions, 1 MiB", "GB/s", "reduce/all18/f32/1MiB", "reductions_1MiB",
+        limit="limit/read/1MiB"),
+    Row("18 reductions, 64 MiB", "GB/s", "reduce/all18/f32/64MiB", "reductions_64MiB",
+        limit="limit/read/64MiB"),
+    Row("histogram, 4 KiB", "MB/s", "hook/histogram/4KiB", "histogram_4KiB"),
+    Row("histogram, 64 MiB", "MB/s", "hook/histogram/64MiB", "histogram_64MiB",
+        limit="limit/read/64MiB"),
+)  # fmt: skip
