@@ -16,8 +16,9 @@ enum class RunState {
   kUnknown,    // No end marker, and no ledger to tell more (smdebug 1.0).
 };
 
-// An open worker that wrote its ledger within this time counts as running.
-inline constexpr double kRunningSeconds = 60;
+// An open worker that wrote its ledger within this time counts as running. A
+// living one writes it at least once a minute.
+inline constexpr double kRunningSeconds = 120;
 
 // "finished", "running", "not_closed" or "unknown".
 std::string_view StateName(RunState state);

@@ -88,7 +88,7 @@ TEST(StatusReportTest, StateFollowsMarkerAndLedgers) {
   closed.num_workers = 2;  // Another worker has yet to appear.
   EXPECT_EQ(StateOf(closed, kNow), RunState::kUnknown);
 
-  RunSummary open = MakeRun({MakeWorker("w", false, 60)});
+  RunSummary open = MakeRun({MakeWorker("w", false, kRunningSeconds)});
   EXPECT_EQ(StateOf(open, kNow), RunState::kRunning);
   EXPECT_EQ(StateOf(open, kNow + 1), RunState::kNotClosed);
   open.ended = true;
