@@ -5,9 +5,6 @@ target_compile_options(smdebug_flags INTERFACE -Wall -Wextra -Wconversion -Wshad
 if(SMDEBUG_WERROR)
   target_compile_options(smdebug_flags INTERFACE -Werror)
 endif()
-if(SMDEBUG_KILL_POINTS)
-  target_compile_definitions(smdebug_flags INTERFACE SMDEBUG_KILL_POINTS=1)
-endif()
 if(SMDEBUG_SANITIZE)
   target_compile_options(smdebug_flags INTERFACE
     -fsanitize=${SMDEBUG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

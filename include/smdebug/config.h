@@ -23,8 +23,8 @@ struct SaveConfigMode {
 
   int64_t save_interval = kDefaultInterval;
   int64_t start_step = 0;
-  std::optional<int64_t> end_step;
-  std::vector<int64_t> save_steps;
+  std::optional<int64_t> end_step = {};
+  std::vector<int64_t> save_steps = {};
 
   bool ShouldSave(int64_t mode_step) const noexcept;
 
@@ -52,7 +52,7 @@ struct SaveConfig {
 
 // What of a tensor is saved. Without any configuration: the raw tensor.
 struct ReductionConfig {
-  std::vector<Reduction> reductions;
+  std::vector<Reduction> reductions = {};
   bool save_raw_tensor = false;
   bool save_shape = false;
 
@@ -63,11 +63,11 @@ struct ReductionConfig {
 // A named group of tensors, with when and how to save them. What is unset
 // comes from the hook.
 struct Collection {
-  std::string name;
-  std::vector<std::string> include_regex;  // Python dialect, matched anywhere.
-  std::set<std::string, std::less<>> tensor_names;
-  std::optional<ReductionConfig> reduction_config;
-  std::optional<SaveConfig> save_config;
+  std::string name = {};
+  std::vector<std::string> include_regex = {};  // Python dialect, re.search.
+  std::set<std::string, std::less<>> tensor_names = {};
+  std::optional<ReductionConfig> reduction_config = {};
+  std::optional<SaveConfig> save_config = {};
   bool save_histogram = true;
 
   friend bool operator==(const Collection&, const Collection&) = default;
@@ -88,21 +88,21 @@ enum class IncludeWorkers : uint8_t { kOne, kAll };
 
 // Everything a hook is configured with, as arguments or from JSON.
 struct HookConfig {
-  std::string out_dir;
+  std::string out_dir = {};
   bool export_tensorboard = false;
-  std::string tensorboard_dir;  // Not empty: TensorBoard files go there.
+  std::string tensorboard_dir = {};  // Not empty: TensorBoard files go there.
   bool dry_run = false;
-  std::optional<ReductionConfig> reduction_config;
-  std::optional<SaveConfig> save_config;
-  std::vector<std::string> include_regex;
-  std::vector<std::string> include_collections;
+  std::optional<ReductionConfig> reduction_config = {};
+  std::optional<SaveConfig> save_config = {};
+  std::vector<std::string> include_regex = {};
+  std::vector<std::string> include_collections = {};
   bool save_all = false;
   IncludeWorkers include_workers = IncludeWorkers::kOne;
   Framework framework = Framework::kNative;
 
   // Collections that are new, or that replace a built-in of the same name.
   // Use EditCollection() to change a built-in.
-  std::vector<Collection> collections;
+  std::vector<Collection> collections = {};
 
   friend bool operator==(const HookConfig&, const HookConfig&) = default;
 };

@@ -73,7 +73,7 @@ struct HookStats {
 
 struct ScalarOptions {
   // Seconds since the epoch; now if unset.
-  std::optional<double> timestamp;
+  std::optional<double> timestamp = {};
 };
 
 // Saves what a training job computes.

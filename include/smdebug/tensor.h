@@ -57,8 +57,8 @@ constexpr DType DTypeOf();
 struct TensorView {
   const void* data = nullptr;
   DType dtype = DType::kFloat32;
-  std::span<const int64_t> shape;
-  std::span<const int64_t> strides;
+  std::span<const int64_t> shape = {};
+  std::span<const int64_t> strides = {};
 
   // Number of elements: the product of `shape`, 1 for rank 0.
   int64_t size() const noexcept;

@@ -2,8 +2,8 @@
 
 // SMDEBUG_KILL_POINT("name") ends the process by SIGKILL when the environment
 // variable SMDEBUG_KILL_AT is "name:n" and this is the n-th time (from 1) that
-// the point is reached. Compiled in by the CMake option SMDEBUG_KILL_POINTS,
-// for the crash tests; otherwise nothing.
+// the point is reached. Compiled in for the crash tests alone (tests/crash);
+// otherwise nothing.
 #if defined(SMDEBUG_KILL_POINTS)
 namespace smdebug::base {
 void ReachKillPoint(const char* name) noexcept;

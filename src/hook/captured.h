@@ -54,7 +54,7 @@ struct CapturedScalar {
   std::string name;  // With its "scalar/" prefix.
   double value = 0;
   double wall_time = 0;
-  Stamp stamp;
+  Stamp stamp = {};
 };
 
 // Digests `tensor` as `form` asks.

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 

@@ -23,9 +23,9 @@ std::string JobId();
 class RunFolder {
  public:
   struct Options {
-    std::string worker;
+    std::string worker = {};
     int64_t num_workers = 1;  // That write.
-    std::string job;
+    std::string job = {};
     bool managed = false;  // The platform writes the end marker.
   };
 

@@ -27,7 +27,7 @@ namespace smdebug::hook {
 class StepFile {
  public:
   struct Options {
-    std::string worker;
+    std::string worker = {};
     Durability durability = Durability::kProcessCrash;
     Spread spread = Spread::kPopulation;
     std::atomic<uint64_t>* progress = nullptr;  // Grows with what is written.

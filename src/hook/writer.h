@@ -43,8 +43,8 @@ struct Batch {
 class Writer {
  public:
   struct Options {
-    RunFolder::Options folder;
-    RuntimeOptions runtime;
+    RunFolder::Options folder = {};
+    RuntimeOptions runtime = {};
   };
 
   // `tensorboard` may be null. The thread starts with the first Submit();

@@ -10,10 +10,10 @@ namespace smdebug::index {
 // What one worker did to a run: `ledger/<worker>.json`, rewritten as the run
 // goes on.
 struct Ledger {
-  std::string worker;
+  std::string worker = {};
   int64_t num_workers = 1;
-  std::string job;  // Identifies the job among those that used the folder.
-  std::string host;
+  std::string job = {};  // Identifies the job among those that used the folder.
+  std::string host = {};
   int64_t pid = 0;
   double started = 0;  // Seconds since the epoch.
   double updated = 0;
@@ -32,7 +32,7 @@ struct Ledger {
   int64_t lost = 0;
 
   // The first message of each kind of trouble, by kind ("write", "dtype", ...).
-  std::map<std::string, std::string, std::less<>> messages;
+  std::map<std::string, std::string, std::less<>> messages = {};
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };

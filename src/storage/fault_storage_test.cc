@@ -137,6 +137,7 @@ TEST_F(FaultStorageTest, ThreadsShareOnePlan) {
   plan_.FailNth(Operation::kCreate, 50, EIO);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
         for (int i = 0; i < 25; ++i) {

@@ -16,7 +16,7 @@ std::optional<std::string> HomeOf(const std::string& user) {
     const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
     if (home != nullptr && *home != '\0') return home;
   }
-  constexpr size_t kBufferBytes = 16 * 1024;
+  constexpr size_t kBufferBytes = size_t{16} << 10;
   std::vector<char> buffer(kBufferBytes);
   passwd entry{};
   passwd* found = nullptr;

@@ -26,7 +26,7 @@ using storage::FileDescriptor;
 
 // Below this a copy costs less than mapping pages, and a file that someone cuts
 // short meanwhile gives fewer bytes instead of a SIGBUS.
-constexpr uint64_t kLeastMappedBytes = 256 * 1024;
+constexpr uint64_t kLeastMappedBytes = uint64_t{256} << 10;
 
 // A path that leads to no file: a name is missing, or a file is in the way.
 bool IsAbsent(int code) { return code == ENOENT || code == ENOTDIR; }

@@ -195,7 +195,9 @@ TEST_F(LocalStorageTest, TheRootStaysWhenTheProcessMoves) {
 }
 
 TEST(OpenStorageTest, ExpandsTheHomeFolder) {
-  const std::string home = std::getenv("HOME");
+  const char* variable = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  ASSERT_NE(variable, nullptr);
+  const std::string home = variable;
   EXPECT_EQ(OpenStorage("~")->root(), home);
   EXPECT_EQ(OpenStorage("~/run")->root(), home + "/run");
   EXPECT_EQ(OpenStorage("~root/run")->root(), "/root/run");

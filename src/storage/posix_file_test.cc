@@ -55,6 +55,7 @@ TEST(WriteAllTest, ContinuesAfterPartialWritesAndSignals) {
     expected += texts.back();
   }
   std::vector<Bytes> parts;
+  parts.reserve(texts.size());
   for (const std::string& text : texts) parts.push_back(base::AsBytes(text));
 
   // A small pipe takes a large write in pieces, as its reader makes room.

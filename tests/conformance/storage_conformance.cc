@@ -151,8 +151,7 @@ TEST_P(StorageConformanceTest, ListsAfterAnyPlace) {
 TEST_P(StorageConformanceTest, TakesKeysOfAnyCharacter) {
   const std::vector<std::string> keys = {" lead and trail ",
                                          "a b/c d",
-                                         "sp\xC3\xA9"
-                                         "cial/\xE6\xB7\xB1",
+                                         "caf\xC3\xA9/\xE6\xB7\xB1",
                                          "new\nline",
                                          "quote\"'",
                                          "-dash/--x",
@@ -206,6 +205,7 @@ TEST_P(StorageConformanceTest, OneOfManyThreadsWinsExclusiveCreation) {
     std::atomic<int> winner{-1};
     {
       std::vector<std::jthread> threads;
+      threads.reserve(kThreads);
       for (int i = 0; i < kThreads; ++i) {
         threads.emplace_back([&, i] {
           const std::string name = std::to_string(i);

@@ -70,6 +70,7 @@ TEST_P(StorageConformanceTest, AppendsThousandsOfPartsInOrder) {
     expected += texts.back();
   }
   std::vector<Bytes> parts;
+  parts.reserve(texts.size());
   for (const std::string& text : texts) parts.push_back(base::AsBytes(text));
 
   const auto file = storage_->Create("parts");
@@ -202,6 +203,7 @@ TEST_P(StorageConformanceTest, ThreadsWriteDifferentKeysAtOnce) {
   };
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
         for (int file = 0; file < kFiles; ++file) {

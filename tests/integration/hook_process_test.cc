@@ -1,6 +1,4 @@
 // A hook among threads, processes and other hooks, on real files.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +9,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
@@ -23,14 +24,14 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 using testing::FilesBelow;
+using ::testing::IsEmpty;
 using testing::Keys;
+using ::testing::Not;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
+using ::testing::SizeIs;
 using testing::Steps;
 using testing::TempDir;
 

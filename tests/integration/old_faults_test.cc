@@ -1,7 +1,5 @@
 // The data-loss, hang and re-stamping faults that smdebug 1.0 is known for, one
 // test each, named after what this hook does instead.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +7,9 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
 #include "src/storage/fault_storage.h"
@@ -18,14 +19,14 @@
 namespace smdebug {
 namespace {
 
+using storage::FaultStorage;
+using storage::Operation;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
-using ::testing::HasSubstr;
-using storage::FaultStorage;
-using storage::Operation;
 using testing::GetFile;
+using ::testing::HasSubstr;
 using testing::Keys;
 using testing::ReadIndex;
 using testing::ReadStep;
@@ -202,10 +203,10 @@ TEST_F(OldFaultsTest, EveryDtypeCanBeReduced) {
 // and a tensor saved at an unsaved step was lost.
 TEST_F(OldFaultsTest, SaveTensorKeepsEveryCollectionAtEveryDueStep) {
   HookConfig config = Every(1000);
-  config.collections = {
-      {.name = "odd",
-       .include_regex = {"^never$"},
-       .save_config = SaveConfig::Every({.save_interval = 1, .start_step = 3})}};
+  config.collections = {{.name = "odd",
+                         .include_regex = {"^never$"},
+                         .save_config = SaveConfig::Every(
+                             {.save_interval = 1, .start_step = 3})}};
   config.include_collections = {"odd"};
   auto hook = Open(config);
   for (int i = 0; i < 5; ++i) {

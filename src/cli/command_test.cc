@@ -1,0 +1,88 @@
+#include "src/cli/command.h"
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/version.h"
+
+namespace smdebug::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Call(const std::vector<std::string>& args) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = Main(args, {out, err});
+  return {code, out.str(), err.str()};
+}
+
+TEST(CommandTest, HelpListsEveryCommand) {
+  const Outcome help = Call({"--help"});
+  EXPECT_EQ(help.code, kExitOk);
+  EXPECT_THAT(help.err, IsEmpty());
+  for (const auto& command : AllCommands()) {
+    EXPECT_THAT(help.out, HasSubstr(std::string(command->name())));
+    EXPECT_THAT(help.out, HasSubstr(std::string(command->summary())));
+  }
+}
+
+TEST(CommandTest, EveryCommandShowsItsExamples) {
+  for (const auto& command : AllCommands()) {
+    const std::string name(command->name());
+    const Outcome help = Call({name, "--help"});
+    EXPECT_EQ(help.code, kExitOk);
+    EXPECT_THAT(help.out, HasSubstr(std::string(command->examples())));
+    EXPECT_THAT(help.out, HasSubstr("smdebug " + name));
+  }
+}
+
+TEST(CommandTest, CommandsHaveDifferentNames) {
+  std::set<std::string_view> names;
+  const auto commands = AllCommands();
+  for (const auto& command : commands) names.insert(command->name());
+  EXPECT_EQ(names.size(), commands.size());
+}
+
+TEST(CommandTest, VersionIsPrinted) {
+  const Outcome version = Call({"--version"});
+  EXPECT_EQ(version.code, kExitOk);
+  EXPECT_THAT(version.out, HasSubstr(std::string(kVersion)));
+}
+
+TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
+  const struct {
+    std::vector<std::string> args;
+    std::string message;
+  } cases[] = {
+      {{}, "a command is missing; the commands are: "},
+      {{""}, "'' is not a command"},
+      {{"stauts", "run"}, "'stauts' is not a command; the commands are: "},
+      {{"--bogus"}, "--bogus"},
+      {{"status"}, "run is required"},
+      {{"status", "a", "b"}, "not expected: b"},
+      {{"status", "a", "--bogus"}, "not expected: --bogus"},
+  };
+  for (const auto& test : cases) {
+    const Outcome outcome = Call(test.args);
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_THAT(outcome.err, HasSubstr("smdebug: "));
+    EXPECT_THAT(outcome.err, HasSubstr(test.message));
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace smdebug::cli

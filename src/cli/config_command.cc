@@ -1,0 +1,72 @@
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "smdebug/config.h"
+#include "smdebug/error.h"
+#include "src/cli/command.h"
+#include "src/config/framework.h"
+#include "src/config/plan.h"
+
+namespace smdebug::cli {
+namespace {
+
+// `smdebug config [file]`: prints what a hook with that configuration would do,
+// or why it would refuse it.
+class ConfigCommand final : public Command {
+ public:
+  std::string_view name() const override { return "config"; }
+  std::string_view summary() const override {
+    return "Check a hook configuration and show what it saves.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug config debughookconfig.json\n"
+           "  smdebug config --framework xgboost --json hook.json\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("file", file_,
+                   "JSON configuration; default: SMDEBUG_CONFIG_FILE_PATH, "
+                   "else SageMaker's own place");
+    app.add_option("--framework", framework_, "Whose conventions to follow")
+        ->check(CLI::IsMember(
+            {"native", "pytorch", "tensorflow", "mxnet", "xgboost"}))
+        ->capture_default_str();
+    app.add_flag("--json", json_, "Print JSON instead of text");
+  }
+
+  int Run(Streams streams) override {
+    const std::string path = HookConfigPath(file_);
+    try {
+      const HookConfig config = LoadHookConfig(
+          path,
+          config::ParseFramework(framework_).value_or(Framework::kNative));
+      const config::Plan plan = config::MakePlan(config);
+      if (json_) {
+        streams.out << config::PlanToJson(config, plan) << '\n';
+      } else {
+        streams.out << config::DescribePlan(config, plan);
+      }
+      return kExitOk;
+    } catch (const ConfigFileError&) {
+      throw;  // Names the file itself.
+    } catch (const Error& error) {
+      throw Error(path + ": " + error.what());
+    }
+  }
+
+ private:
+  std::string file_;
+  std::string framework_ = "native";
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeConfigCommand() {
+  return std::make_unique<ConfigCommand>();
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,126 @@
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "src/cli/command.h"
+#include "src/config/scoped_environment_for_test.h"
+
+namespace smdebug::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Call(const std::vector<std::string>& args) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Outcome outcome;
+  outcome.code = Main(args, {out, err});
+  outcome.out = out.str();
+  outcome.err = err.str();
+  return outcome;
+}
+
+// Runs outside SageMaker, on one configuration file.
+class ConfigCommandTest : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& json) const {
+    std::ofstream(path_) << json;
+    return path_;
+  }
+
+  const std::string path_ =
+      ::testing::TempDir() + "config_command_" +
+      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+  const config::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
+};
+
+TEST_F(ConfigCommandTest, ShowsThePlan) {
+  const Outcome outcome = Call({"config", "--framework", "pytorch", Write(R"({
+          "LocalPath": "/run",
+          "HookParameters": {"train.save_interval": "100"},
+          "CollectionConfigurations": [{"CollectionName": "gradients",
+            "CollectionParameters": {"reductions": "mean,abs_max"}}]})")});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, StartsWith("framework    pytorch\n"
+                                      "out_dir      /run\n"
+                                      "workers      one\n"
+                                      "tensorboard  off\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("train: every 100 steps"));
+  EXPECT_THAT(outcome.out, HasSubstr("mean, abs_max"));
+}
+
+TEST_F(ConfigCommandTest, PrintsJsonOnOneLine) {
+  const Outcome outcome =
+      Call({"config", Write("{}"), "--json", "--framework", "xgboost"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  const auto plan = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(plan["collections"]["metrics"]["when"]["GLOBAL"], "every 10 steps");
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1);
+}
+
+TEST_F(ConfigCommandTest, FollowsNativeConventionsUnlessTold) {
+  EXPECT_THAT(Call({"config", Write("{}")}).out,
+              StartsWith("framework    native\n"));
+}
+
+TEST_F(ConfigCommandTest, TakesTheFileOfTheEnvironment) {
+  Write(R"({"LocalPath": "/from/environment"})");
+  const config::ScopedEnvironment path("SMDEBUG_CONFIG_FILE_PATH", path_);
+  EXPECT_THAT(Call({"config"}).out, HasSubstr("/from/environment"));
+}
+
+TEST_F(ConfigCommandTest, RefusesABadConfigurationByFileKeyAndValue) {
+  Write(R"({"HookParameters": {"save_interval": "0"}})");
+  const Outcome outcome = Call({"config", path_});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "smdebug: " + path_ +
+                ": HookParameters: save_interval: '0' is not allowed; expected "
+                "a whole number of at least 1\n");
+}
+
+TEST_F(ConfigCommandTest, RefusesACollectionThatCouldNeverMatch) {
+  Write(R"({"CollectionConfigurations": [{"CollectionName": "relu"}]})");
+  const Outcome outcome = Call({"config", path_});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, StartsWith("smdebug: " + path_ + ": "));
+  EXPECT_THAT(outcome.err, HasSubstr("'relu'"));
+}
+
+TEST_F(ConfigCommandTest, NamesThePlaceOfASyntaxErrorOnce) {
+  Write("{\n  \"LocalPath\": }");
+  const Outcome outcome = Call({"config", path_});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, StartsWith("smdebug: " + path_ + ":2:16: "));
+}
+
+TEST_F(ConfigCommandTest, RefusesAMissingFileAndAWrongCall) {
+  EXPECT_EQ(Call({"config", path_ + ".missing"}).code, kExitError);
+  EXPECT_EQ(Call({"config", "--framework", "jax", Write("{}")}).code,
+            kExitError);
+  EXPECT_EQ(Call({"config", "one", "two"}).code, kExitError);
+}
+
+TEST_F(ConfigCommandTest, HelpShowsAnExample) {
+  const Outcome outcome = Call({"config", "--help"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.out, HasSubstr("smdebug config debughookconfig.json"));
+}
+
+}  // namespace
+}  // namespace smdebug::cli

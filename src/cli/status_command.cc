@@ -1,0 +1,78 @@
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "smdebug/storage.h"
+#include "src/base/clock.h"
+#include "src/cli/command.h"
+#include "src/cli/status_report.h"
+
+namespace smdebug::cli {
+namespace {
+
+// Throws Error unless `root` is a folder that exists.
+void RequireFolder(const std::string& root) {
+  std::error_code code;
+  const auto status = std::filesystem::status(root, code);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw Error(fmt::format("{}: there is no such folder", root));
+  }
+  // What cannot even be looked at is reported by the first read.
+  if (code || std::filesystem::is_directory(status)) return;
+  throw Error(fmt::format(
+      "{}: is a file; give the folder of the run (its out_dir)", root));
+}
+
+// `smdebug status <run>`: what a run holds and how it fares.
+class StatusCommand final : public Command {
+ public:
+  std::string_view name() const override { return "status"; }
+  std::string_view summary() const override {
+    return "Show what a run holds, how it fares and what was lost or damaged.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug status ./run\n"
+           "  smdebug status --json ./run | jq .damage\n"
+           "  smdebug status ./run > /dev/null || echo 'the run has trouble'\n"
+           "\n"
+           "Exit codes: 0 all is well; 1 something is damaged, dropped, lost\n"
+           "or failed; 2 a wrong call, or no run there.";
+  }
+
+  void Declare(CLI::App& app) override {
+    app.add_option("run", run_, "Folder of the run: the hook's out_dir")
+        ->required();
+    app.add_flag("--json", json_, "Print one JSON object");
+  }
+
+  int Run(Streams streams) override {
+    const auto storage = OpenStorage(run_);
+    RequireFolder(storage->root());
+    const index::RunSummary run = index::SummarizeRun(*storage);
+    const double now = base::WallSeconds();
+    if (json_) {
+      streams.out << StatusJson(run, storage->root(), now) << '\n';
+    } else {
+      streams.out << StatusText(run, storage->root(), now);
+    }
+    return IsWell(run) ? kExitOk : kExitFound;
+  }
+
+ private:
+  std::string run_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeStatusCommand() {
+  return std::make_unique<StatusCommand>();
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,123 @@
+#include "src/cli/status_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace smdebug::cli {
+namespace {
+
+using index::Ledger;
+using index::RunSummary;
+using index::WorkerSummary;
+
+// The open worker that wrote its ledger last; null if there is none.
+const Ledger* LatestOpenLedger(const RunSummary& summary) {
+  const Ledger* latest = nullptr;
+  for (const WorkerSummary& worker : summary.workers) {
+    if (!worker.ledger || worker.ledger->closed) continue;
+    if (latest == nullptr || worker.ledger->updated > latest->updated) {
+      latest = &*worker.ledger;
+    }
+  }
+  return latest;
+}
+
+// Workers the job has, as its ledgers and collections declare.
+int64_t DeclaredWorkers(const RunSummary& summary) {
+  int64_t declared = summary.num_workers;
+  for (const WorkerSummary& worker : summary.workers) {
+    if (worker.ledger) {
+      declared = std::max(declared, worker.ledger->num_workers);
+    }
+  }
+  return declared;
+}
+
+}  // namespace
+
+std::string_view StateName(RunState state) {
+  switch (state) {
+    case RunState::kFinished:
+      return "finished";
+    case RunState::kRunning:
+      return "running";
+    case RunState::kNotClosed:
+      return "not_closed";
+    case RunState::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+RunState StateOf(const RunSummary& summary, double now) {
+  if (summary.ended) return RunState::kFinished;
+  if (const Ledger* latest = LatestOpenLedger(summary)) {
+    return now - latest->updated <= kRunningSeconds ? RunState::kRunning
+                                                    : RunState::kNotClosed;
+  }
+  const auto closed = std::ranges::count_if(
+      summary.workers,
+      [](const auto& worker) { return worker.ledger.has_value(); });
+  // Under SageMaker a run that is over has no end marker of ours.
+  if (closed > 0 && closed >= DeclaredWorkers(summary)) {
+    return RunState::kFinished;
+  }
+  return RunState::kUnknown;
+}
+
+RunTotals TotalsOf(const RunSummary& summary) {
+  RunTotals totals;
+  for (const WorkerSummary& worker : summary.workers) {
+    if (worker.first_step >= 0 &&
+        (totals.first_step < 0 || worker.first_step < totals.first_step)) {
+      totals.first_step = worker.first_step;
+    }
+    totals.last_step = std::max(totals.last_step, worker.last_step);
+    totals.tensors += worker.tensors;
+    totals.bytes += worker.bytes;
+    if (!worker.ledger) continue;
+    const Ledger& ledger = *worker.ledger;
+    ++totals.ledgers;
+    totals.scalars += ledger.scalars_saved;
+    totals.stalls += ledger.stalls;
+    totals.stalled_seconds += ledger.stalled_seconds;
+    totals.dropped += ledger.dropped;
+    totals.skipped += ledger.skipped;
+    totals.errors += ledger.errors;
+    totals.lost += ledger.lost;
+  }
+  return totals;
+}
+
+bool IsWell(const RunSummary& summary) {
+  const RunTotals totals = TotalsOf(summary);
+  return summary.damage.empty() && totals.dropped == 0 && totals.errors == 0 &&
+         totals.lost == 0;
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB",
+                                                      "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  // 1023.95 would print as 1024.0.
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string HumanAge(double seconds) {
+  seconds = std::max(seconds, 0.0);
+  if (seconds < 120) return fmt::format("{:.0f} s", std::floor(seconds));
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 172800) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.0f} d", seconds / 86400);
+}
+
+}  // namespace smdebug::cli

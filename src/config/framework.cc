@@ -1,0 +1,69 @@
+#include "src/config/framework.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "src/config/plan.h"
+
+namespace smdebug::config {
+namespace {
+
+constexpr std::array<std::string_view, 5> kFrameworkNames = {
+    "native", "pytorch", "tensorflow", "mxnet", "xgboost"};
+
+// `text` without every ":<digits>", the marks of graph outputs.
+std::string WithoutOutputNumbers(std::string_view text) {
+  const auto is_digit = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  };
+  std::string kept;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at + 1;
+    if (text[at] == ':') {
+      while (end < text.size() && is_digit(text[end])) ++end;
+    }
+    if (end == at + 1) kept.push_back(text[at]);
+    at = end;
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string_view FrameworkName(Framework framework) noexcept {
+  return kFrameworkNames[static_cast<size_t>(framework)];
+}
+
+std::optional<Framework> ParseFramework(std::string_view name) {
+  const auto found = std::ranges::find(kFrameworkNames, name);
+  if (found == kFrameworkNames.end()) return std::nullopt;
+  return static_cast<Framework>(found - kFrameworkNames.begin());
+}
+
+SaveConfigMode DefaultSchedule(Framework framework) {
+  constexpr int64_t kXgboostInterval = 10;
+  SaveConfigMode schedule;
+  if (framework == Framework::kXgboost) {
+    schedule.save_interval = kXgboostInterval;
+  }
+  return schedule;
+}
+
+Spread DefaultSpread(Framework framework) noexcept {
+  return framework == Framework::kPyTorch ? Spread::kSample
+                                          : Spread::kPopulation;
+}
+
+std::string ReductionTensorName(Framework framework, Reduction reduction,
+                                std::string_view tensor) {
+  std::string name = "smdebug/reductions/" + ReductionName(reduction) + "/";
+  // TensorFlow's names end in an output number that tells tensors apart, and a
+  // native program's may too; the others never do.
+  const bool keeps_numbers =
+      framework == Framework::kTensorFlow || framework == Framework::kNative;
+  name += keeps_numbers ? std::string(tensor) : WithoutOutputNumbers(tensor);
+  return name;
+}
+
+}  // namespace smdebug::config

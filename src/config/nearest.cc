@@ -1,0 +1,52 @@
+#include "src/config/nearest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace smdebug::config {
+namespace {
+
+bool SameLetter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) ==
+         std::tolower(static_cast<unsigned char>(b));
+}
+
+// Levenshtein distance, blind to letter case.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (SameLetter(a[i], b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view Nearest(std::string_view name,
+                         std::span<const std::string_view> names) {
+  constexpr size_t kMaxLength = 64;  // No parameter is longer.
+  if (name.size() > kMaxLength) return {};
+  std::string_view nearest;
+  // A third of the letters may be wrong, three at most.
+  size_t limit = std::min<size_t>(3, name.size() / 3) + 1;
+  for (const std::string_view candidate : names) {
+    const size_t distance = EditDistance(name, candidate);
+    if (distance < limit) {
+      limit = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace smdebug::config
