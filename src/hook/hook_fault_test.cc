@@ -67,8 +67,6 @@ class HookFaultTest : public ::testing::Test {
     SaveFloats(hook, "x", std::vector<float>(1000, value));
   }
 
-  // Lets the writer finish everything queued: step files appear in order, so
-  // the last one stands for all.
   index::Ledger LastLedger() {
     return index::ParseLedger(*GetFile(faulty_.inner(), "ledger/worker_0.json"),
                               "ledger");
@@ -129,15 +127,13 @@ TEST_F(HookFaultTest, AfterAFullDiskHasRoomAgainStepsAreSavedAgain) {
   faulty_.plan().FillDiskAfter(0);
   for (int i = 0; i < 3; ++i) SaveStep(*hook, float(i));
   hook->BeginStep();
-  // The last step before the room comes back has failed when nothing is in
-  // flight: closing a second hook cannot tell, so wait for the count.
   while (hook->stats().lost < 3) std::this_thread::yield();
   faulty_.plan().Clear();
   SaveStep(*hook, 4);
   hook->Close();
   EXPECT_THAT(Steps(faulty_.inner()), ElementsAre(4));
   EXPECT_EQ(LastLedger().lost, 3);
-  EXPECT_THAT(LastLedger().messages.at("folder"), HasSubstr("No space left"));
+  EXPECT_THAT(LastLedger().messages.at("write"), HasSubstr("No space left"));
 }
 
 TEST_F(HookFaultTest, ScalarsOfAFailedStepAreWrittenLater) {

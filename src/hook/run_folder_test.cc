@@ -104,6 +104,7 @@ TEST_F(RunFolderTest, AClaimOfADeadProcessIsRemoved) {
     EXPECT_TRUE(folder.Enter()) << claim;
     folder.Leave({});
     storage_->Remove("training_job_end.ts");
+    storage_->Remove("ledger/worker_0.json");
   }
 }
 
