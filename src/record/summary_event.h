@@ -23,8 +23,8 @@ struct HistogramSummary {
   double num = 0;
   double sum = 0;
   double sum_squares = 0;
-  std::span<const double> limits;
-  std::span<const double> counts;
+  std::span<const double> limits = {};
+  std::span<const double> counts = {};
 };
 
 // The same for a histogram.

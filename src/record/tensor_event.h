@@ -15,13 +15,13 @@ namespace smdebug::record {
 struct TensorEvent {
   double wall_time = 0;
   int64_t step = 0;
-  std::string_view name;
+  std::string_view name = {};
   Mode mode = Mode::kGlobal;
   int64_t mode_step = 0;
   DType dtype = DType::kFloat32;
-  std::span<const int64_t> shape;
-  uint64_t content_bytes = 0;                 // Not for kString.
-  std::span<const std::string_view> strings;  // kString only.
+  std::span<const int64_t> shape = {};
+  uint64_t content_bytes = 0;                      // Not for kString.
+  std::span<const std::string_view> strings = {};  // kString only.
 };
 
 // Appends the record of `event` up to its tensor content to `head` (framing

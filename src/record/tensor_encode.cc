@@ -1,0 +1,205 @@
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/base/bytes.h"
+#include "src/record/event_fields.h"
+#include "src/record/record.h"
+#include "src/record/tensor_event.h"
+#include "src/record/wire.h"
+
+namespace smdebug::record {
+namespace {
+
+constexpr uint64_t kFixed64Bytes = 1 + sizeof(uint64_t);
+
+// The decimal digits of a number, without an allocation.
+class Decimal {
+ public:
+  explicit Decimal(int64_t value) noexcept {
+    const auto [end, error] =
+        std::to_chars(digits_.data(), digits_.data() + digits_.size(), value);
+    size_ = static_cast<size_t>(end - digits_.data());
+  }
+
+  std::string_view text() const noexcept { return {digits_.data(), size_}; }
+
+ private:
+  std::array<char, std::numeric_limits<int64_t>::digits10 + 2> digits_{};
+  size_t size_ = 0;
+};
+
+// Bytes of the nested messages, inside out. Numbers and texts that proto3
+// leaves out when they are zero or empty count nothing.
+struct Sizes {
+  uint64_t shape = 0;
+  uint64_t tensor = 0;
+  uint64_t mode_step_plugin = 0;
+  uint64_t mode_plugin = 0;
+  uint64_t metadata = 0;
+  uint64_t value = 0;
+  uint64_t summary = 0;
+  uint64_t payload = 0;
+};
+
+uint64_t DimBytes(std::string_view tensor, int64_t extent) {
+  const uint64_t name_bytes = tensor.size() + 1 + Decimal(extent).text().size();
+  const uint64_t size_bytes =
+      extent == 0 ? 0 : 1 + VarintBytes(static_cast<uint64_t>(extent));
+  return size_bytes + FieldBytes(name_bytes);
+}
+
+uint64_t PluginBytes(std::string_view name, std::string_view content) {
+  return FieldBytes(name.size()) + FieldBytes(content.size());
+}
+
+Sizes Measure(const TensorEvent& event, std::string_view mode_step,
+              std::string_view mode) {
+  Sizes sizes;
+  for (const int64_t extent : event.shape) {
+    sizes.shape += FieldBytes(DimBytes(event.name, extent));
+  }
+  sizes.tensor = FieldBytes(sizes.shape);
+  if (event.dtype == DType::kString) {
+    for (const std::string_view text : event.strings) {
+      sizes.tensor += FieldBytes(text.size());
+    }
+  } else {
+    sizes.tensor += 1 + VarintBytes(static_cast<uint64_t>(event.dtype));
+    if (event.content_bytes > 0) {
+      sizes.tensor += FieldBytes(event.content_bytes);
+    }
+  }
+  sizes.mode_step_plugin = PluginBytes(kModeStepPlugin, mode_step);
+  sizes.mode_plugin = PluginBytes(kModePlugin, mode);
+  sizes.metadata =
+      FieldBytes(sizes.mode_step_plugin) + FieldBytes(sizes.mode_plugin);
+  sizes.value = FieldBytes(sizes.tensor) + FieldBytes(sizes.metadata);
+  if (!event.name.empty()) sizes.value += FieldBytes(event.name.size());
+  sizes.summary = FieldBytes(sizes.value);
+  sizes.payload = FieldBytes(sizes.summary);
+  if (event.wall_time != 0) sizes.payload += kFixed64Bytes;
+  if (event.step != 0) {
+    sizes.payload += 1 + VarintBytes(static_cast<uint64_t>(event.step));
+  }
+  return sizes;
+}
+
+// Elements that the shape spans; nullopt if it is not one or spans too many.
+std::optional<uint64_t> CountElements(std::span<const int64_t> shape) {
+  uint64_t count = 1;
+  for (const int64_t extent : shape) {
+    if (extent < 0) return std::nullopt;
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count)) {
+      return std::nullopt;
+    }
+  }
+  return count;
+}
+
+void RequireEncodable(const TensorEvent& event) {
+  if (event.content_bytes > kMaxPayloadBytes) {
+    throw UnsupportedTensor(
+        event.name, fmt::format("{} bytes are more than a record holds ({})",
+                                event.content_bytes, kMaxPayloadBytes));
+  }
+  const std::optional<uint64_t> count = CountElements(event.shape);
+  if (event.dtype == DType::kString) {
+    if (event.shape.size() != 1) {
+      throw UnsupportedTensor(
+          event.name, fmt::format("strings of rank {}; only rank 1 is stored",
+                                  event.shape.size()));
+    }
+    if (count != event.strings.size()) {
+      throw UnsupportedTensor(
+          event.name, fmt::format("{} strings do not fill the shape [{}]",
+                                  event.strings.size(), event.shape[0]));
+    }
+    return;
+  }
+  const uint64_t item_bytes = ItemSize(event.dtype);
+  if (!count.has_value() || item_bytes == 0 ||
+      event.content_bytes / item_bytes != *count ||
+      event.content_bytes % item_bytes != 0) {
+    throw UnsupportedTensor(
+        event.name,
+        fmt::format("{} bytes of {} do not fill the shape [{}]",
+                    event.content_bytes, DTypeName(event.dtype),
+                    fmt::join(event.shape.begin(), event.shape.end(), ", ")));
+  }
+}
+
+void AppendDim(std::string_view tensor, int64_t extent, std::string& out) {
+  const Decimal digits(extent);
+  AppendOpening(ShapeField::kDim, DimBytes(tensor, extent), out);
+  if (extent != 0) {
+    AppendVarint(DimField::kSize, static_cast<uint64_t>(extent), out);
+  }
+  AppendOpening(DimField::kName, tensor.size() + 1 + digits.text().size(), out);
+  out.append(tensor).append("_").append(digits.text());
+}
+
+void AppendPlugin(std::string_view name, std::string_view content,
+                  std::string& out) {
+  AppendOpening(MetadataField::kPlugin, PluginBytes(name, content), out);
+  AppendText(PluginField::kName, name, out);
+  AppendText(PluginField::kContent, content, out);
+}
+
+void AppendBytes(std::span<const std::byte> bytes, std::string& out) {
+  out.append(base::AsText(bytes));
+}
+
+}  // namespace
+
+uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
+                           std::string& tail) {
+  RequireEncodable(event);
+  const Decimal mode_step(event.mode_step);
+  const Decimal mode(static_cast<int64_t>(event.mode));
+  const Sizes sizes = Measure(event, mode_step.text(), mode.text());
+  if (sizes.payload > kMaxPayloadBytes) {
+    throw UnsupportedTensor(
+        event.name, fmt::format("its message of {} bytes is more than a "
+                                "record holds ({})",
+                                sizes.payload, kMaxPayloadBytes));
+  }
+
+  AppendBytes(MakeHeader(sizes.payload), head);
+  if (event.wall_time != 0) {
+    AppendFixed(EventField::kWallTime, event.wall_time, head);
+  }
+  if (event.step != 0) {
+    AppendVarint(EventField::kStep, static_cast<uint64_t>(event.step), head);
+  }
+  AppendOpening(EventField::kSummary, sizes.summary, head);
+  AppendOpening(SummaryField::kValue, sizes.value, head);
+  if (!event.name.empty()) AppendText(ValueField::kTag, event.name, head);
+
+  AppendOpening(ValueField::kTensor, sizes.tensor, head);
+  const bool is_string = event.dtype == DType::kString;
+  if (!is_string) {
+    AppendVarint(TensorField::kDType, static_cast<uint64_t>(event.dtype), head);
+  }
+  AppendOpening(TensorField::kShape, sizes.shape, head);
+  for (const int64_t extent : event.shape) AppendDim(event.name, extent, head);
+  if (is_string) {
+    for (const std::string_view text : event.strings) {
+      AppendText(TensorField::kString, text, head);
+    }
+  } else if (event.content_bytes > 0) {
+    AppendOpening(TensorField::kContent, event.content_bytes, head);
+  }
+
+  AppendOpening(ValueField::kMetadata, sizes.metadata, tail);
+  AppendPlugin(kModeStepPlugin, mode_step.text(), tail);
+  AppendPlugin(kModePlugin, mode.text(), tail);
+  AppendBytes(MakeFooter(kTensorFooter), tail);
+  return sizes.payload;
+}
+
+}  // namespace smdebug::record
