@@ -2,7 +2,8 @@
 """Measures smdebug 2 beside smdebug 1.0 on this machine and prints one table.
 
 Runs every program in <build>/bin that ends in _bench for the benchmarks named in
-rows.py, and bench/python/reference_bench.py in .venv-ref, one after the other.
+rows.py, and bench/python/reference_bench.py in .venv-ref, one after the other,
+both with their runs in <build>.
 Writes what was measured, and where, to <build>/report.json.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import re
 import subprocess
@@ -25,7 +27,7 @@ REPETITIONS = 3
 Rates = dict[str, dict[str, float]]  # Benchmark -> counter -> best rate.
 
 
-def run_ours(program: Path, names: set[str]) -> Rates:
+def run_ours(program: Path, names: set[str], folder: Path) -> Rates:
     """The best of several runs of each benchmark of `names` in `program`."""
     pattern = "|".join(f"^{re.escape(name)}(/|$)" for name in sorted(names))
     output = subprocess.run(
@@ -38,6 +40,7 @@ def run_ours(program: Path, names: set[str]) -> Rates:
         check=True,
         stdout=subprocess.PIPE,
         text=True,
+        env={**os.environ, "SMDEBUG_BENCH_DIR": str(folder)},
     ).stdout
     rates: Rates = {}
     for entry in json.loads(output)["benchmarks"] if output.strip() else []:
@@ -140,7 +143,7 @@ def main() -> int:
     ours: Rates = {}
     for program in programs:
         print(f"compare: running {program.name}", file=sys.stderr)
-        ours.update(run_ours(program, names))
+        ours.update(run_ours(program, names, args.build))
     reference: dict[str, float] = {}
     if not args.skip_reference:
         print("compare: running smdebug 1.0", file=sys.stderr)

@@ -31,6 +31,7 @@ from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.hook import BaseHook
 from smdebug.core.reduction_config import ALLOWED_NORMS, ALLOWED_REDUCTIONS, ReductionConfig
 from smdebug.core.reductions import get_numpy_reduction
+from smdebug.core.tfevent.summary import _get_default_bins, histogram_summary
 from smdebug.core.utils import make_numpy_array
 from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
 
@@ -147,7 +148,19 @@ def reduction_rate(size: int, runs: int) -> float:
     return best_rate(work, runs)
 
 
-def histogram_rate(folder: Path, size: int, steps: int) -> float:
+def histogram_rate(size: int, runs: int) -> float:
+    """Bytes of tensor per second that become a histogram, computed alone."""
+    (value,) = tensors_of(1, size).values()
+    bins = _get_default_bins()
+
+    def work() -> float:
+        histogram_summary("x", value, bins)
+        return value.nbytes
+
+    return best_rate(work, runs)
+
+
+def tensorboard_rate(folder: Path, size: int, steps: int) -> float:
     """Bytes of tensor per second that reach TensorBoard as histograms, with one
     reduction each instead of the raw values."""
     tensors = tensors_of(1, size)
@@ -172,8 +185,10 @@ def measure(folder: Path) -> dict[str, float]:
         "scalar_per_step": scalar_rate(folder, steps=200),
         "reductions_1MiB": reduction_rate(MIB, runs=20),
         "reductions_64MiB": reduction_rate(64 * MIB, runs=3),
-        "histogram_4KiB": histogram_rate(folder, 4 * KIB, steps=50),
-        "histogram_64MiB": histogram_rate(folder, 64 * MIB, steps=1),
+        "histogram_4KiB": histogram_rate(4 * KIB, runs=100),
+        "histogram_64MiB": histogram_rate(64 * MIB, runs=3),
+        "tensorboard_4KiB": tensorboard_rate(folder, 4 * KIB, steps=50),
+        "tensorboard_64MiB": tensorboard_rate(folder, 64 * MIB, steps=1),
     }
 
 
