@@ -89,9 +89,6 @@ void AppendJsonString(std::string_view text, std::string& out) {
       case '\f':
         out += "\\f";
         break;
-      case 0x7F:  // json.dumps leaves DEL as it is.
-        out.push_back('\x7F');
-        break;
       default:
         AppendUnicodeEscape(NextCodePoint(text, &at), out);
         continue;

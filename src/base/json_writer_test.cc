@@ -37,7 +37,7 @@ TEST(JsonWriterTest, EscapesAsPythonDoes) {
   EXPECT_EQ(Quoted("b\xC3\xA4rz"), R"("b\u00e4rz")");
   EXPECT_EQ(Quoted("\xE2\x82\xAC"), R"("\u20ac")");
   EXPECT_EQ(Quoted("\xF0\x9F\x98\x80"), R"("\ud83d\ude00")");
-  EXPECT_EQ(Quoted("\x7F"), "\"\x7F\"");
+  EXPECT_EQ(Quoted("\x7F"), R"("\u007f")");
 }
 
 TEST(JsonWriterTest, ReplacesBytesThatAreNotUtf8) {
