@@ -1,4 +1,3 @@
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "src/cli/command.h"
 #include "src/config/scoped_environment_for_test.h"
+#include "src/config/temp_file_for_test.h"
 
 namespace smdebug::cli {
 namespace {
@@ -36,14 +36,14 @@ Outcome Call(const std::vector<std::string>& args) {
 // Runs outside SageMaker, on one configuration file.
 class ConfigCommandTest : public ::testing::Test {
  protected:
+  // Returns the file's path.
   std::string Write(const std::string& json) const {
-    std::ofstream(path_) << json;
+    file_.Write(json);
     return path_;
   }
 
-  const std::string path_ =
-      ::testing::TempDir() + "config_command_" +
-      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+  const config::TempFile file_;
+  const std::string path_ = file_.path();
   const config::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
 };
 

@@ -1,4 +1,3 @@
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "src/config/scoped_environment_for_test.h"
+#include "src/config/temp_file_for_test.h"
 
 namespace smdebug {
 namespace {
@@ -303,10 +303,11 @@ TEST_F(HookJsonTest, ReadsTheDocumentedSageMakerExamples) {
 }
 
 TEST_F(HookJsonTest, LoadReadsAFile) {
-  const std::string path = ::testing::TempDir() + "hook_json_test.json";
-  std::ofstream(path) << R"({"LocalPath": "/run"})";
+  const config::TempFile file;
+  const std::string& path = file.path();
+  file.Write(R"({"LocalPath": "/run"})");
   EXPECT_EQ(LoadHookConfig(path, Framework::kNative).out_dir, "/run");
-  std::ofstream(path) << "{\n  nonsense";
+  file.Write("{\n  nonsense");
   try {
     LoadHookConfig(path, Framework::kNative);
     FAIL() << "accepted";
@@ -319,28 +320,30 @@ TEST_F(HookJsonTest, LoadReadsAFile) {
 }
 
 TEST_F(HookJsonTest, SageMakerTakesTensorboardOnlyFromItsOwnFile) {
-  const std::string path = ::testing::TempDir() + "hook_json_test_tb.json";
+  const config::TempFile tensorboard;
+  const std::string& path = tensorboard.path();
   const config::ScopedEnvironment job("TRAINING_JOB_NAME", "job");
-  const config::ScopedEnvironment file("TENSORBOARD_CONFIG_FILE_PATH", path);
+  const config::ScopedEnvironment variable("TENSORBOARD_CONFIG_FILE_PATH",
+                                           path);
   const std::string json =
       R"("export_tensorboard": true, "tensorboard_dir": "/ignored")";
 
-  std::ofstream(path) << R"({"LocalPath": "/tb", "S3OutputPath": "s3://x"})";
+  tensorboard.Write(R"({"LocalPath": "/tb", "S3OutputPath": "s3://x"})");
   HookConfig config = ParseHook(json);
   EXPECT_TRUE(config.export_tensorboard);
   EXPECT_EQ(config.tensorboard_dir, "/tb");
 
   for (const char* off : {"{}", R"({"LocalPath": null})"}) {
-    std::ofstream(path) << off;
+    tensorboard.Write(off);
     config = ParseHook(json);
     EXPECT_FALSE(config.export_tensorboard) << off;
     EXPECT_EQ(config.tensorboard_dir, "") << off;
   }
-  std::ofstream(path) << R"({"LocalPath": 3})";
+  tensorboard.Write(R"({"LocalPath": 3})");
   EXPECT_THROW(ParseHook(json), ConfigError);
-  std::ofstream(path) << "[]";
+  tensorboard.Write("[]");
   EXPECT_THROW(ParseHook(json), ConfigError);
-  std::ofstream(path) << "{";
+  tensorboard.Write("{");
   EXPECT_THROW(ParseHook(json), ConfigFileError);
 
   const config::ScopedEnvironment missing("TENSORBOARD_CONFIG_FILE_PATH",
