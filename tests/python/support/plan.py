@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from support.config import (
     BUILT_IN,
@@ -48,18 +48,26 @@ class Planned:
         return self.schedules[mode].due(mode_step)
 
 
+def form_of(hook: HookSpec, spec: CollectionSpec) -> Form:
+    if spec.name in SCALAR_LIKE:
+        return RAW
+    if spec.form and hook.form and hook.as_sagemaker and not spec.form.reductions:
+        # There the flags alone are laid over the hook's form.
+        return replace(spec.form, reductions=hook.form.reductions)
+    return spec.form or hook.form or RAW
+
+
 def plan_collection(
     hook: HookSpec, spec: CollectionSpec, *, saved: bool, configured: bool
 ) -> Planned:
     own, general = spec.schedules or {}, hook.schedules or {}
-    scalar_like = spec.name in SCALAR_LIKE
     return Planned(
         name=spec.name,
         include_regex=list(spec.include_regex),
         tensor_names=set(spec.tensor_names),
-        form=RAW if scalar_like else spec.form or hook.form or RAW,
+        form=form_of(hook, spec),
         schedules={mode: own.get(mode) or general.get(mode) or Schedule() for mode in MODES},
-        save_histogram=spec.save_histogram and not scalar_like,
+        save_histogram=spec.save_histogram and spec.name not in SCALAR_LIKE,
         saved=saved,
         configured=configured,
         listed_names=set(spec.tensor_names),
