@@ -23,6 +23,7 @@ settings.register_profile(
     derandomize=_asked is None,
     database=None,
     deadline=None,
+    report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("compat")

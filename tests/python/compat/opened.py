@@ -28,7 +28,7 @@ def open_run(folder: Path) -> Any:  # noqa: ANN401 - smdebug 1.0 has no types.
 def as_1_0_reads(value: Array) -> Array:
     """What 1.0 makes of the bytes of `value`: int8 comes back unsigned."""
     if value.dtype == np.int8:
-        return np.ascontiguousarray(value).view(np.uint8)
+        return np.array(value, order="C").view(np.uint8)
     return value
 
 
@@ -121,19 +121,18 @@ def split_reduction(name: str) -> tuple[str, bool]:
 
 def check_collections(trial: Any, run: Run) -> None:  # noqa: ANN401
     shown = trial.collections()
-    assert set(shown) == set(run.plan)
-    for name, planned in run.plan.items():
-        check_collection(shown[name], planned)
+    # One that was made for a tensor which was never due has nothing to tell.
+    certain = {n for n, planned in run.plan.items() if planned.configured or planned.listed_names}
+    assert certain <= set(shown) <= set(run.plan)
+    for name, collection in shown.items():
+        check_collection(collection, run.plan[name])
 
 
 def check_collection(shown: Any, planned: Planned) -> None:  # noqa: ANN401
     assert shown.include_regex == planned.include_regex
     assert shown.save_histogram == planned.save_histogram
     assert shown.save_config.to_json_dict() == schedules_to_dict(planned.schedules)
-    # A name joins when it is first seen, which may be at a step that is not due.
-    names = set(shown.tensor_names)
-    configured = planned.tensor_names
-    assert configured | planned.saved_names <= names <= configured | planned.seen_names
+    assert planned.listed_names <= set(shown.tensor_names) <= planned.seen_names
     form = shown.reduction_config
     assert form.save_raw_tensor == planned.form.save_raw_tensor
     assert form.save_shape == planned.form.save_shape

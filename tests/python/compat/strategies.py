@@ -52,7 +52,7 @@ schedules = st.builds(
     start_step=st.integers(0, 4),
     end_step=st.none() | st.integers(0, 6),
     save_steps=st.lists(st.integers(0, 6), max_size=2, unique=True).map(tuple),
-)
+).filter(lambda s: not s.end_step or s.start_step <= s.end_step)
 every_mode: st.SearchStrategy[Schedules] = schedules.map(lambda s: dict.fromkeys(MODES, s))
 some_modes: st.SearchStrategy[Schedules] = st.dictionaries(st.sampled_from(MODES), schedules)
 save_configs = st.just(dict.fromkeys(MODES, Schedule(save_interval=1))) | every_mode | some_modes
@@ -62,7 +62,7 @@ forms = st.builds(
     reductions=st.lists(st.sampled_from(REDUCTIONS), max_size=5, unique=True).map(tuple),
     save_raw_tensor=st.booleans(),
     save_shape=st.booleans(),
-)
+).filter(lambda form: form != Form())
 
 
 @st.composite

@@ -163,6 +163,8 @@ def test_a_scalar_without_any_step_is_readable(
     assert float(trial.tensor("scalar/seed").value(0)) == 42
 
 
+# 1.0 leaves its file open.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_timestamp_is_kept(driver: Driver, tmp_path: Path, spec: HookSpec) -> None:
     actions: list[Action] = [BeginStep(), SaveScalar("lr", 0.1, timestamp=1234567890.5)]
     play(driver, tmp_path, spec, actions)

@@ -123,18 +123,17 @@ class Model:
         if self._current is None:
             return
         stamp = self._current.stamp
-        if action.collections is None:
-            matching = [c for c in self._plan.values() if c.saved and c.matches(action.name)]
-        else:
-            matching = [self._join(name, action.name) for name in action.collections]
-        for collection in matching:
+        joined = [self._join(name, action.name) for name in action.collections or ()]
+        matching = [c for c in self._plan.values() if c.saved and c.matches(action.name)]
+        for collection in matching + joined:
             collection.seen_names.add(action.name)
-        deciding = [c for c in matching if c.due(stamp.mode, stamp.mode_step)]
+        asked = matching if action.collections is None else joined
+        deciding = [c for c in asked if c.due(stamp.mode, stamp.mode_step)]
         saved = saved_tensor(action.value, deciding) if deciding else None
         if saved is None:
             return
         for collection in deciding:
-            collection.saved_names.add(action.name)
+            collection.listed_names.add(action.name)
         self._current.tensors[action.name] = saved
 
     def save_scalar(self, action: SaveScalar) -> None:
@@ -152,7 +151,8 @@ class Model:
     def _join(self, collection: str, tensor: str) -> Planned:
         if collection not in self._plan:
             spec = CollectionSpec(collection)
-            self._plan[collection] = plan_collection(self._hook, spec, saved=True)
+            planned = plan_collection(self._hook, spec, saved=True, configured=False)
+            self._plan[collection] = planned
         self._plan[collection].tensor_names.add(tensor)
         return self._plan[collection]
 

@@ -26,13 +26,15 @@ TRAIN_ONLY = {"gradients", "optimizer_variables"}
 class Planned:
     name: str
     include_regex: list[str]
-    tensor_names: set[str]  # As configured.
+    tensor_names: set[str]  # As configured, and those that joined since.
     form: Form
     schedules: Schedules  # Of all four modes.
     save_histogram: bool
     saved: bool
-    # Names that were saved because of this collection, and all that it matched.
-    saved_names: set[str] = field(default_factory=set)
+    configured: bool  # As opposed to made for a tensor that was saved to it.
+    # Names that the collections file must list, and those that it may: a name
+    # joins when it is first seen, and is told to readers with what is saved.
+    listed_names: set[str] = field(default_factory=set)
     seen_names: set[str] = field(default_factory=set)
 
     def matches(self, name: str) -> bool:
@@ -46,7 +48,9 @@ class Planned:
         return self.schedules[mode].due(mode_step)
 
 
-def plan_collection(hook: HookSpec, spec: CollectionSpec, *, saved: bool) -> Planned:
+def plan_collection(
+    hook: HookSpec, spec: CollectionSpec, *, saved: bool, configured: bool
+) -> Planned:
     own, general = spec.schedules or {}, hook.schedules or {}
     scalar_like = spec.name in SCALAR_LIKE
     return Planned(
@@ -57,6 +61,9 @@ def plan_collection(hook: HookSpec, spec: CollectionSpec, *, saved: bool) -> Pla
         schedules={mode: own.get(mode) or general.get(mode) or Schedule() for mode in MODES},
         save_histogram=spec.save_histogram and not scalar_like,
         saved=saved,
+        configured=configured,
+        listed_names=set(spec.tensor_names),
+        seen_names=set(spec.tensor_names),
     )
 
 
@@ -73,7 +80,8 @@ def make_plan(hook: HookSpec) -> dict[str, Planned]:
     plan: dict[str, Planned] = {}
     for name, spec in specs.items():
         # Whoever includes `all` includes every collection.
-        plan[name] = plan_collection(hook, spec, saved="all" in included or name in included)
+        saved = "all" in included or name in included
+        plan[name] = plan_collection(hook, spec, saved=saved, configured=True)
     plan["default"].include_regex += hook.include_regex
     if hook.save_all:
         plan["all"].include_regex.append(".*")

@@ -30,14 +30,17 @@ class Reduced(NamedTuple):
 def reduce(value: Array, reduction: str) -> Reduced:
     """`reduction` ("mean", "abs_l2", ...) of all elements; std and variance are
     those of the population, complex elements count by their magnitude."""
-    x = np.abs(value) if np.iscomplexobj(value) else value
-    x = x.astype(np.float64).ravel()
+    is_complex = np.iscomplexobj(value)
+    x = np.abs(value.astype(np.complex128)) if is_complex else value.astype(np.float64)
+    x = x.ravel()
     op = reduction
     if reduction.startswith("abs_"):
         op = reduction[len("abs_") :]
         x = np.abs(x)
     with np.errstate(all="ignore"):
-        return _empty(op) if x.size == 0 else _reduce(x, op)
+        reduced = _empty(op) if x.size == 0 else _reduce(x, op)
+    # A magnitude is rounded; the smallest and the largest of others are exact.
+    return reduced._replace(scale=max(reduced.scale, abs(reduced.value))) if is_complex else reduced
 
 
 def _empty(op: str) -> Reduced:
