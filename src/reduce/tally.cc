@@ -1,0 +1,174 @@
+#include "src/reduce/tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace smdebug::reduce {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// sum(x^2) - n mean^2 is taken for the squared deviations if it is at least
+// this part of sum(x^2): it then keeps all but six bits of the precision.
+// Otherwise the block is looked at again.
+constexpr double kPlainPart = 1.0 / 64;
+
+}  // namespace
+
+void Deviations::Join(const Deviations& other) noexcept {
+  const auto n = static_cast<long double>(other.count);
+  const auto total = static_cast<long double>(count + other.count);
+  const long double share = n / total;
+  const long double delta = other.mean - mean;
+  mean += delta * share;
+  sum_squares += other.sum_squares +
+                 delta * delta * share * static_cast<long double>(count);
+  count += other.count;
+}
+
+template <typename T>
+BlockMoments Tally<T>::Add(std::span<const T> block) noexcept {
+  const BlockMoments m = kernels_.moments(block.data(), block.size());
+  Add(block, m);
+  return m;
+}
+
+template <typename T>
+void Tally<T>::Add(std::span<const T> block, const BlockMoments& m) noexcept {
+  if (std::isfinite(m.sum_squares)) {
+    AddFinite(block, m);
+  } else {
+    AddUnusual(block, m);
+  }
+  count_ += static_cast<int64_t>(block.size());
+}
+
+template <typename T>
+void Tally<T>::AddFinite(std::span<const T> block,
+                         const BlockMoments& m) noexcept {
+  if (m.abs_min == 0) {
+    specials_.zero += kernels_.zeros(block.data(), block.size());
+  }
+  AddExtremes(m);
+  sum_ += m.sum;
+  abs_sum_ += m.abs_sum;
+  sum_squares_ += m.sum_squares;
+  if (m.min == m.max) {
+    const auto count = static_cast<int64_t>(block.size());
+    plain_.Join({count, m.min, 0});
+    abs_.Join({count, m.abs_min, 0});
+    return;
+  }
+  Deviations deviations = DeviationsOf(block, m.sum, m.sum_squares, false);
+  plain_.Join(deviations);
+  if (m.min >= 0 || m.max <= 0) {
+    deviations.mean = std::abs(deviations.mean);
+  } else {
+    deviations = DeviationsOf(block, m.abs_sum, m.sum_squares, true);
+  }
+  abs_.Join(deviations);
+}
+
+template <typename T>
+void Tally<T>::AddUnusual(std::span<const T> block,
+                          const BlockMoments& m) noexcept {
+  const Specials specials = kernels_.specials(block.data(), block.size());
+  specials_.nan += specials.nan;
+  specials_.pos_inf += specials.pos_inf;
+  specials_.neg_inf += specials.neg_inf;
+  specials_.zero += specials.zero;
+  // With a NaN in the tensor nothing but the counts is ever asked for; with an
+  // infinity, nothing but the counts and the extremes.
+  if (specials.nan > 0) return;
+  AddExtremes(m);
+  if (specials.pos_inf + specials.neg_inf == 0) AddHuge(block);
+}
+
+// Finite elements whose squares overflow a double.
+template <typename T>
+void Tally<T>::AddHuge(std::span<const T> block) noexcept {
+  const auto count = static_cast<int64_t>(block.size());
+  const auto n = static_cast<long double>(count);
+  long double sum = 0;
+  long double abs_sum = 0;
+  for (const long double x : block) {
+    sum += x;
+    abs_sum += std::abs(x);
+    sum_squares_ += x * x;
+  }
+  Deviations plain = {count, sum / n, 0};
+  Deviations abs = {count, abs_sum / n, 0};
+  for (const long double x : block) {
+    const long double off = x - plain.mean;
+    const long double abs_off = std::abs(x) - abs.mean;
+    plain.sum_squares += off * off;
+    abs.sum_squares += abs_off * abs_off;
+  }
+  sum_ += sum;
+  abs_sum_ += abs_sum;
+  plain_.Join(plain);
+  abs_.Join(abs);
+}
+
+template <typename T>
+void Tally<T>::AddExtremes(const BlockMoments& m) noexcept {
+  const bool first = count_ == 0;
+  min_ = first ? m.min : std::min(min_, m.min);
+  max_ = first ? m.max : std::max(max_, m.max);
+  abs_min_ = first ? m.abs_min : std::min(abs_min_, m.abs_min);
+}
+
+template <typename T>
+Deviations Tally<T>::DeviationsOf(std::span<const T> block, double sum,
+                                  double sum_squares, bool abs) const noexcept {
+  const auto count = static_cast<int64_t>(block.size());
+  const auto n = static_cast<double>(count);
+  const double mean = sum / n;
+  const double plain = sum_squares - sum * mean;
+  if (plain >= kPlainPart * sum_squares) return {count, mean, plain};
+  const Residuals r = kernels_.residuals(block.data(), block.size(), mean, abs);
+  const double sum_of_squares = r.sum_squares - r.sum * r.sum / n;
+  return {count, static_cast<long double>(mean) + r.sum / n,
+          std::max(0.0, sum_of_squares)};
+}
+
+template <typename T>
+Statistics Tally<T>::Finish() const noexcept {
+  Statistics s;
+  s.count = count_;
+  s.nan = specials_.nan;
+  s.pos_inf = specials_.pos_inf;
+  s.neg_inf = specials_.neg_inf;
+  s.zero = specials_.zero;
+  if (count_ == 0 || s.nan > 0) {
+    s.min = s.max = s.abs_min = s.abs_max = kNan;
+    if (s.nan > 0) {
+      s.sum = s.abs_sum = s.sum_squares = kNan;
+      s.deviations = s.abs_deviations = kNan;
+    }
+    return s;
+  }
+  s.min = min_;
+  s.max = max_;
+  s.abs_min = abs_min_;
+  s.abs_max = std::max(std::abs(min_), std::abs(max_));
+  if (s.pos_inf + s.neg_inf > 0) {
+    s.sum = s.neg_inf == 0 ? kInf : s.pos_inf == 0 ? -kInf : kNan;
+    s.abs_sum = s.sum_squares = kInf;
+    s.deviations = s.abs_deviations = kNan;
+    return s;
+  }
+  s.sum = static_cast<double>(sum_);
+  s.abs_sum = static_cast<double>(abs_sum_);
+  s.sum_squares = static_cast<double>(sum_squares_);
+  s.deviations = static_cast<double>(plain_.sum_squares);
+  s.abs_deviations = static_cast<double>(abs_.sum_squares);
+  return s;
+}
+
+template class Tally<float>;
+template class Tally<double>;
+
+}  // namespace smdebug::reduce
