@@ -87,6 +87,12 @@ class CheckLayersTest(unittest.TestCase):
         self.write("python/src/module.cc", '#include "src/hook/writer.h"\n')
         self.assertIn("python/src may include the public API only", self.only_violation())
 
+    def test_an_include_that_does_not_say_its_side_is_caught(self) -> None:
+        self.write("src/base/more.cc", '#include "bytes.h"\n')
+        self.assertIn("bytes.h is in no layer", self.only_violation())
+        self.write("src/base/more.cc", '#include "hwy/highway.h"\n')
+        self.assertEqual(check_layers.violations(self.root), [])
+
     def test_test_helpers_are_for_tests(self) -> None:
         self.write("src/base/clock_test.cc", '#include "tests/testing/fake_clock.h"\n')
         self.assertEqual(check_layers.violations(self.root), [])
