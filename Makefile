@@ -48,7 +48,7 @@ lint: ## Check formatting, clang-tidy, ruff, mypy and shellcheck.
 	.venv-tools/bin/mypy
 	tools/check_layers.py
 	cmake --preset tidy
-	cmake --build --preset tidy -j $(JOBS)
+	cmake --build --preset tidy -j $(JOBS) -- -k 0
 
 format: ## Rewrite the files as `make lint` wants them.
 	@tools/bootstrap build lint
