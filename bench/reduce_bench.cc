@@ -96,7 +96,7 @@ void BM_Reduce(benchmark::State& state, DType dtype, double scale,
                Wanted wanted) {
   const Data data = MakeData(dtype, state.range(0), scale);
   Statistics statistics;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     statistics = Reduce(data.view(), wanted);
     benchmark::DoNotOptimize(statistics);
   }
@@ -126,7 +126,7 @@ void BM_Reduce(benchmark::State& state, DType dtype, double scale,
 void BM_Histogram(benchmark::State& state, DType dtype) {
   const Data data = MakeData(dtype, state.range(0), 1);
   Histogram histogram;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     histogram = MakeHistogram(data.view());
     benchmark::DoNotOptimize(histogram);
   }
@@ -169,7 +169,7 @@ __attribute__((target_clones("avx2", "default"))) float SumFloats(
 void BM_ReadPass(benchmark::State& state) {
   const Data data = MakeData(DType::kFloat32, state.range(0), 1);
   float sum = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(
         sum = SumFloats(data.bytes.data(), data.bytes.size()));
   }

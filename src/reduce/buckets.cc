@@ -19,12 +19,14 @@ constexpr int kMostExponent = 67;
 constexpr int kCellBits = 4;
 
 constexpr size_t kHalfCells =
-    static_cast<size_t>(((kMostExponent - kLeastExponent) << kCellBits) + 1);
+    (size_t{kMostExponent - kLeastExponent} << kCellBits) + 1;
 
 std::vector<double> MakeEdges() {
   std::vector<double> positive;
-  for (double edge = kFirstEdge; edge < kEdgeLimit; edge *= kGrowth) {
+  double edge = kFirstEdge;
+  while (edge < kEdgeLimit) {
     positive.push_back(edge);
+    edge *= kGrowth;
   }
   std::vector<double> edges;
   for (size_t i = positive.size(); i-- > 0;) edges.push_back(-positive[i]);

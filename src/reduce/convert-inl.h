@@ -19,45 +19,38 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A float of fewer bits: sign, exponent and mantissa, in this order, in the
 // unsigned integer U. kBias is that of its exponent. A magnitude of kSpecial
-// or above is no finite number; it is an infinity if it equals kInfinity.
-template <typename U, int kMantissa, int kBias, uint32_t kSpecial,
-          uint32_t kInfinity>
+// or above is no finite number.
+template <typename U, int kMantissa, int kBias, uint32_t kSpecial>
 struct SmallFloat {
   using Bits = U;
   static constexpr int kSignShift = 8 * static_cast<int>(sizeof(U)) - 1;
   static constexpr int kShift = 23 - kMantissa;
-  static constexpr uint32_t kFirstSpecial = kSpecial;
+  static constexpr uint32_t kLastFinite = kSpecial - 1;
 
   // Shifted into place, the bits are those of a float that is too small by
   // this factor, subnormal numbers included.
   static constexpr float kScale =
       std::bit_cast<float>(static_cast<uint32_t>(127 + 127 - kBias) << 23);
-
-  static constexpr uint32_t kFloatInfinity = 0x7F800000;
-  static constexpr uint32_t kFloatNan = 0x7FC00000;
-  static constexpr uint32_t kInfinityMagnitude = kInfinity;
 };
 
-inline constexpr uint32_t kNoInfinity = 0xFFFFFFFF;
-using Float16 = SmallFloat<uint16_t, 10, 15, 0x7C00, 0x7C00>;
-using Float8E5M2 = SmallFloat<uint8_t, 2, 15, 0x7C, 0x7C>;
-using Float8E4M3FN = SmallFloat<uint8_t, 3, 7, 0x7F, kNoInfinity>;
+using Float16 = SmallFloat<uint16_t, 10, 15, 0x7C00>;
+using Float8E5M2 = SmallFloat<uint8_t, 2, 15, 0x7C>;
+using Float8E4M3FN = SmallFloat<uint8_t, 3, 7, 0x7F>;  // Has no infinity.
 
 template <class F, class D, class V>
-hn::Vec<D> FromSmallFloat(D d, V bits) {
+HWY_INLINE hn::Vec<D> FromSmallFloat(D d, V bits) {
   const hn::RebindToUnsigned<D> du;
   const auto sign = hn::ShiftLeft<31>(hn::ShiftRight<F::kSignShift>(bits));
   const auto magnitude = hn::And(bits, hn::Set(du, (1u << F::kSignShift) - 1));
-  const auto finite =
+  const auto scaled =
       hn::Mul(hn::BitCast(d, hn::ShiftLeft<F::kShift>(magnitude)),
               hn::Set(d, F::kScale));
-  const auto infinite = hn::Eq(magnitude, hn::Set(du, F::kInfinityMagnitude));
-  const auto special = hn::IfThenElse(infinite, hn::Set(du, F::kFloatInfinity),
-                                      hn::Set(du, F::kFloatNan));
-  const auto is_special = hn::Gt(magnitude, hn::Set(du, F::kFirstSpecial - 1));
-  const auto value =
-      hn::IfThenElse(is_special, special, hn::BitCast(du, finite));
-  return hn::BitCast(d, hn::Or(value, sign));
+  // The exponent of all ones makes an infinity of a mantissa of zero, and a
+  // NaN of any other. That of Float8E4M3FN's NaN is not zero.
+  const auto is_special = hn::Gt(magnitude, hn::Set(du, F::kLastFinite));
+  const auto special =
+      hn::IfThenElseZero(is_special, hn::Set(du, uint32_t{0x7F800000}));
+  return hn::BitCast(d, hn::Or(hn::BitCast(du, scaled), hn::Or(special, sign)));
 }
 
 // Applies `convert` to vectors of From, widened to 32 bits, and stores floats.

@@ -1,5 +1,6 @@
 #include "src/reduce/histogram.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -33,9 +34,14 @@ void SetBuckets(const BucketCounter<T>& counter, Histogram& histogram) {
   const std::span<const double> edges = BucketEdges();
   // The end of the last bucket that was put down.
   size_t end = BucketOf(histogram.min);
+  const size_t last = BucketOf(histogram.max);
+  // At worst every second bucket is empty, or every value has its own.
+  const size_t room =
+      std::min(last - end + 2, 2 * static_cast<size_t>(histogram.num));
+  histogram.limits.reserve(room);
+  histogram.counts.reserve(room);
   histogram.limits.push_back(edges[end]);
   histogram.counts.push_back(0);
-  const size_t last = BucketOf(histogram.max);
   for (size_t bucket = end; bucket <= last; ++bucket) {
     const int64_t count = counter.count(bucket);
     if (count == 0) continue;

@@ -31,9 +31,11 @@ Histogram Of(const std::vector<double>& values) {
 // The definition, by binary search and without any merging.
 std::vector<double> EdgesByDefinition() {
   std::vector<double> edges = {0};
-  for (double edge = 1e-12; edge < 1e20; edge *= 1.1) {
+  double edge = 1e-12;
+  while (edge < 1e20) {
     edges.push_back(edge);
     edges.push_back(-edge);
+    edge *= 1.1;
   }
   std::ranges::sort(edges);
   return edges;

@@ -61,7 +61,7 @@ const std::vector<Shape>& Shapes() {
        [](size_t, size_t, auto& random) { return Uniform(random) - 1; }},
       {"sorted",
        [](size_t i, size_t n, auto&) {
-         return static_cast<double>(i) - static_cast<double>(n / 3);
+         return static_cast<double>(i) - static_cast<double>(n) / 3;
        }},
       {"reversed",
        [](size_t i, size_t n, auto&) { return static_cast<double>(n - i); }},

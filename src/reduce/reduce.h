@@ -28,8 +28,8 @@ struct Statistics {
   double sum_squares = 0;     // Of x; l2 is its root.
   double deviations = 0;      // Sum of (x - mean)^2, without cancellation.
   double abs_deviations = 0;  // Sum of (|x| - mean |x|)^2.
-  double prod = 1;            // Neither overflows nor underflows on the way.
-  double median = 0;      // Set where asked for; mean of the two middle values
+  double prod = 1;    // Neither overflows nor underflows on the way; never -0.
+  double median = 0;  // Set where asked for; mean of the two middle values
   double abs_median = 0;  // for an even count; NaN if any element is NaN.
 
   // The value of `reduction`, which must have been asked for if it is a median
@@ -50,9 +50,11 @@ struct Wanted {
 bool IsReducible(DType dtype) noexcept;
 
 // Statistics of `tensor`, dense or strided, of any size. One pass over its
-// memory; medians take a second. Allocates only for medians and for strided
+// memory; medians take a second, and so does a product of which the first
+// cannot tell that it vanishes. Allocates only for medians and for strided
 // tensors, and then no more than a small part of the tensor's own size at a
-// time. Pure; picks its CPU target once per call.
+// time. Pure; picks its CPU target once per call, and gives the same bits for
+// the same input on the same target. Throws Error unless IsReducible().
 Statistics Reduce(const TensorView& tensor, Wanted wanted);
 
 }  // namespace smdebug::reduce
