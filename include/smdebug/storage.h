@@ -117,7 +117,8 @@ class Storage {
 };
 
 // Files under a local folder, which is made when the first file is written. "~"
-// is expanded. Pending files are `<key>.tmp` beside their place.
+// is expanded. Pending files are `<key>.tmp` beside their place. Throws IoError
+// if `root` can never be a folder because a file is in the way.
 std::unique_ptr<Storage> OpenLocalStorage(std::string_view root);
 
 // Files in this process's memory, gone with the object.

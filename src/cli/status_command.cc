@@ -2,7 +2,6 @@
 #include <memory>
 #include <ostream>
 #include <string>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,17 +15,20 @@
 namespace smdebug::cli {
 namespace {
 
-// Throws Error unless `root` is a folder that exists.
-void RequireFolder(const std::string& root) {
-  std::error_code code;
-  const auto status = std::filesystem::status(root, code);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    throw Error(fmt::format("{}: there is no such folder", root));
+// The folder of a run. Throws Error in one sentence if there is none.
+std::unique_ptr<Storage> OpenFolder(const std::string& run) {
+  std::unique_ptr<Storage> storage;
+  try {
+    storage = OpenStorage(run);
+  } catch (const IoError& error) {
+    throw Error(
+        fmt::format("{}: is a file; give the folder of the run (its out_dir)",
+                    error.path()));
   }
-  // What cannot even be looked at is reported by the first read.
-  if (code || std::filesystem::is_directory(status)) return;
-  throw Error(fmt::format(
-      "{}: is a file; give the folder of the run (its out_dir)", root));
+  if (!std::filesystem::exists(storage->root())) {
+    throw Error(fmt::format("{}: there is no such folder", storage->root()));
+  }
+  return storage;
 }
 
 // `smdebug status <run>`: what a run holds and how it fares.
@@ -52,8 +54,7 @@ class StatusCommand final : public Command {
   }
 
   int Run(Streams streams) override {
-    const auto storage = OpenStorage(run_);
-    RequireFolder(storage->root());
+    const auto storage = OpenFolder(run_);
     const index::RunSummary run = index::SummarizeRun(*storage);
     const double now = base::WallSeconds();
     if (json_) {

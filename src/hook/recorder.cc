@@ -154,6 +154,8 @@ void Recorder::Close() {
     const base::MutexLock lock(mu_);
     if (closed_) return;
     EndStepLocked();
+    // Names that joined a collection at steps that were not due.
+    if (selector_->HasMemberships()) SubmitLocked(/*last_of_step=*/false);
     closed_ = true;
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }

@@ -74,7 +74,7 @@ void RunFolder::CheckUnused() const {
 }
 
 bool RunFolder::Enter() {
-  if (options_.num_workers == 1 && !Claim()) return false;
+  if (options_.num_workers == 1 && !claimed_ && !Claim()) return false;
   SetAsideOldFiles();
   return true;
 }

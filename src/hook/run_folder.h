@@ -38,7 +38,7 @@ class RunFolder {
   // Makes the folder this worker's: a single worker claims it and moves the
   // files of an unfinished run to previous/<n>/; one of several moves only its
   // own. Returns false if another living process holds the claim; this one must
-  // then write nothing. Throws IoError.
+  // then write nothing. Throws IoError, and may be called again then.
   bool Enter();
 
   // Writes `ledger`, whose identity is filled in here. Throws IoError.

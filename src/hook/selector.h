@@ -75,7 +75,8 @@ class Selector {
       std::string_view name, std::span<const std::string_view> collections,
       const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
 
-  // Memberships since the last call.
+  // Memberships since the last TakeMemberships().
+  bool HasMemberships() const noexcept { return !memberships_.empty(); }
   std::vector<Membership> TakeMemberships();
 
  private:

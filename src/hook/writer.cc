@@ -1,5 +1,8 @@
 #include "src/hook/writer.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -62,13 +65,28 @@ Writer::Writer(const HookConfig& config, Options options, Storage* storage,
 void Writer::Submit(Batch batch) {
   {
     const base::MutexLock lock(mu_);
+    StartLocked();
     queue_.push_back(std::move(batch));
-    if (!started_) {
-      thread_ = std::thread([this] { Run(); });
-      started_ = true;
-    }
   }
   changed_.notify_all();
+}
+
+void Writer::StartLocked() {
+  if (started_) return;
+  // Signals are for the program's own threads. Blocked, SIGXFSZ also lets a
+  // write beyond the file size limit fail instead of ending the process.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { Run(); });
+    started_ = true;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool Writer::Close(const Stamp& end) {
@@ -76,10 +94,7 @@ bool Writer::Close(const Stamp& end) {
     const base::MutexLock lock(mu_);
     closing_ = true;
     end_ = end;
-    if (!started_) {
-      thread_ = std::thread([this] { Run(); });
-      started_ = true;
-    }
+    StartLocked();
   }
   changed_.notify_all();
   int64_t left = 0;

@@ -88,6 +88,7 @@ class Writer {
   // State of the thread alone.
   struct Session;
 
+  void StartLocked() SMDEBUG_REQUIRES(mu_);
   void Run();
   std::optional<Batch> Next(Session& session) SMDEBUG_EXCLUDES(mu_);
   void Process(Session& session, Batch batch);

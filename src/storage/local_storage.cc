@@ -171,6 +171,11 @@ std::unique_ptr<Storage> OpenLocalStorage(std::string_view root) {
   std::string path =
       std::filesystem::absolute(storage::ExpandHome(root)).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists ? !S_ISDIR(status.st_mode) : errno == ENOTDIR) {
+    throw IoError("open", path, ENOTDIR);
+  }
   return std::make_unique<LocalStorage>(std::move(path));
 }
 
