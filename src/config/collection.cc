@@ -1,5 +1,7 @@
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "src/base/json_writer.h"
@@ -72,7 +74,7 @@ Collection CollectionFromJson(std::string_view json) {
     place += " " + collection.name;
   }
   for (const auto& [name, field] : value.items()) {
-    const std::string key = place + ": " + name;
+    const std::string key = fmt::format("{}: {}", place, name);
     if (field.is_null()) continue;
     if (name == "include_regex") {
       collection.include_regex = ReadStrings(field, key);

@@ -51,7 +51,7 @@ TextTable::Cell WhenCell(const PlannedCollection& planned) {
   if (groups.size() == 1) return {groups.front().first};
   TextTable::Cell lines;
   for (const auto& [words, modes] : groups) {
-    lines.push_back(modes + ": " + words);
+    lines.push_back(fmt::format("{}: {}", modes, words));
   }
   return lines;
 }

@@ -25,7 +25,8 @@ std::string HookConfigPath(std::string_view path) {
 namespace config {
 
 std::optional<std::string> GetEnv(const char* name) {
-  const char* value = std::getenv(name);
+  // Unsafe only beside setenv(), which this library never calls.
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (value == nullptr) return std::nullopt;
   return value;
 }

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,7 +90,8 @@ void AddEntry(const Json& entry, size_t index,
   if (!entry.is_object()) throw ConfigError(place, ShowJson(entry), kAllowed);
   for (const auto& [key, value] : entry.items()) {
     if (key != "CollectionName" && key != "CollectionParameters") {
-      throw ConfigError(place + ": " + key, ShowJson(value), kAllowed);
+      throw ConfigError(fmt::format("{}: {}", place, key), ShowJson(value),
+                        kAllowed);
     }
   }
   const Json& name = Member(entry, "CollectionName");

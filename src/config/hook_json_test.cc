@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,9 +103,9 @@ TEST_F(HookJsonTest, ReadsEveryScheduleKeyInEveryMode) {
   for (const Mode mode : kModes) {
     const std::string& prefix = prefixes[ModeIndex(mode)];
     const HookConfig config =
-        ParseHook("\"" + prefix + R"(save_interval": "3", ")" + prefix +
-                  R"(start_step": "6", ")" + prefix + R"(end_step": 9, ")" +
-                  prefix + R"(save_steps": "1")");
+        ParseHook(fmt::format(R"("{0}save_interval": "3", "{0}start_step": "6",
+                                 "{0}end_step": 9, "{0}save_steps": "1")",
+                              prefix));
     SaveConfig expected = SaveConfig::Every({});
     expected[mode] = {
         .save_interval = 3, .start_step = 6, .end_step = 9, .save_steps = {1}};

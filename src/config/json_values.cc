@@ -160,7 +160,8 @@ std::vector<int64_t> ReadSteps(const Json& value, std::string_view key) {
   constexpr std::string_view kAllowed =
       "steps of at least 0, as an array or separated by commas";
   std::vector<int64_t> steps;
-  const auto add = [&](const std::optional<int64_t>& step, std::string shown) {
+  const auto add = [&](const std::optional<int64_t>& step,
+                       const std::string& shown) {
     if (!step || *step < 0) throw ConfigError(key, shown, kAllowed);
     steps.push_back(*step);
   };

@@ -74,7 +74,7 @@ SaveConfigMode ReadSchedule(const Json& value, const std::string& place) {
   }
   SaveConfigMode schedule;
   for (const auto& [name, field] : value.items()) {
-    const std::string key = place + "." + name;
+    const std::string key = fmt::format("{}.{}", place, name);
     if (field.is_null()) continue;
     if (name == "save_interval") {
       schedule.save_interval = StoredInt(field, key);
@@ -142,7 +142,7 @@ SaveConfig ReadSaveConfig(const Json& value, const std::string& place) {
       throw ConfigError(place, name, "one of TRAIN, EVAL, PREDICT, GLOBAL");
     }
     if (schedule.is_null()) continue;
-    config[*mode] = ReadSchedule(schedule, place + "." + name);
+    config[*mode] = ReadSchedule(schedule, fmt::format("{}.{}", place, name));
   }
   return config;
 }

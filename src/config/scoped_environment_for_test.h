@@ -24,12 +24,13 @@ class ScopedEnvironment {
 
  private:
   void Set(const std::optional<std::string>& value) const {
+    // NOLINTBEGIN(concurrency-mt-unsafe): the class comment says so.
     if (value) {
-      setenv(name_.c_str(), value->c_str(),
-             1);  // NOLINT(concurrency-mt-unsafe)
+      setenv(name_.c_str(), value->c_str(), 1);
     } else {
-      unsetenv(name_.c_str());  // NOLINT(concurrency-mt-unsafe)
+      unsetenv(name_.c_str());
     }
+    // NOLINTEND(concurrency-mt-unsafe)
   }
 
   const std::string name_;
