@@ -73,18 +73,37 @@ def run_reference(folder: Path) -> dict[str, float]:
 def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str, Any]:
     counter, scale = UNITS[row.unit]
     mine = ours.get(row.ours, {}).get(counter, 0.0) / scale or None
-    theirs = reference.get(row.reference, 0.0) / scale or None
+    theirs = reference.get(row.reference or "", 0.0) / scale or None
     limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
+    ratio = mine / theirs if mine and theirs else None
+    of_limit = mine / limit if mine and limit else None
+    targets = [(ratio, row.target), (of_limit, row.of_limit), (mine, row.least)]
     return {
         "title": row.title,
         "unit": row.unit,
         "ours": mine,
         "reference": theirs,
-        "ratio": mine / theirs if mine and theirs else None,
-        "target": row.target,
+        "ratio": ratio,
         "limit": limit,
-        "of_limit": mine / limit if mine and limit else None,
+        "of_limit": of_limit,
+        "target": {"ratio": row.target, "of_limit": row.of_limit, "least": row.least},
+        "reached": all(value >= least for value, least in targets if value and least),
     }
+
+
+def target_text(row: dict[str, Any]) -> str:
+    """The targets of a row in words, and whether they are reached."""
+    target = row["target"]
+    parts = []
+    if target["ratio"]:
+        parts.append(f"{target['ratio']:g}x")
+    if target["of_limit"]:
+        parts.append(f"{target['of_limit']:.0%}")
+    if target["least"]:
+        parts.append(f"{target['least']:,.0f}")
+    if not parts or row["ours"] is None:
+        return ", ".join(parts) or "-"
+    return ", ".join(parts) + (" ok" if row["reached"] else " MISSED")
 
 
 def number(value: float | None, form: str) -> str:
@@ -92,7 +111,7 @@ def number(value: float | None, form: str) -> str:
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
-    header = ["", "unit", "ours", "smdebug 1.0", "ratio", "target", "limit", "of limit"]
+    header = ["", "unit", "ours", "smdebug 1.0", "ratio", "limit", "of limit", "target"]
     lines = [header]
     for row in rows:
         lines.append(
@@ -102,9 +121,9 @@ def print_table(rows: list[dict[str, Any]]) -> None:
                 number(row["ours"], ",.1f"),
                 number(row["reference"], ",.1f"),
                 number(row["ratio"], ",.1f"),
-                number(row["target"], ",.1f"),
                 number(row["limit"], ",.1f"),
                 number(row["of_limit"], ".0%"),
+                target_text(row),
             ]
         )
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]

@@ -197,6 +197,37 @@ void BM_Memcpy(benchmark::State& state, size_t count, size_t bytes) {
   state.SetBytesProcessed(copied * static_cast<int64_t>(bytes));
 }
 
+// A tensor a step to TensorBoard as a histogram, and one reduction instead of
+// the raw values; whole runs.
+void BM_Tensorboard(benchmark::State& state, size_t bytes, int steps) {
+  const auto tensors = Tensors(1, bytes);
+  const int64_t shape[] = {static_cast<int64_t>(bytes / sizeof(float))};
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto dir = std::make_unique<RunDir>();
+    state.ResumeTiming();
+    HookConfig config = ConfigFor(*dir, 1);
+    config.export_tensorboard = true;
+    config.reduction_config =
+        ReductionConfig{.reductions = {{ReductionOp::kMax}}};
+    Hook hook(config);
+    for (int step = 0; step < steps; ++step) {
+      hook.BeginStep();
+      hook.Save("layer.weight", ViewOf<float>(tensors[0], shape));
+    }
+    hook.Close();
+    if (hook.stats().tensors_saved != steps || hook.stats().errors != 0) {
+      state.SkipWithError("histograms are missing");
+    }
+    state.PauseTiming();
+    dir.reset();
+    state.ResumeTiming();
+  }
+  state.SetItemsProcessed(state.iterations() * steps);
+  state.SetBytesProcessed(state.iterations() * steps *
+                          static_cast<int64_t>(bytes));
+}
+
 // A scalar at every step, nothing else; whole runs.
 void BM_ScalarPerStep(benchmark::State& state) {
   constexpr int kSteps = 20'000;
@@ -294,6 +325,14 @@ BENCHMARK_CAPTURE(BM_Caller, large, 100, kMiB)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Memcpy, large, 100, kMiB)
     ->Name("limit/memcpy/100x1MiB")
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Tensorboard, small, 4 * kKiB, 500)
+    ->Name("hook/tensorboard/4KiB")
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Tensorboard, large, 64 * kMiB, 5)
+    ->Name("hook/tensorboard/64MiB")
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ScalarPerStep)
