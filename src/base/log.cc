@@ -7,6 +7,7 @@
 #include <ctime>
 #include <string>
 
+#include "src/base/environment.h"
 #include "src/base/mutex.h"
 
 namespace smdebug {
@@ -29,9 +30,8 @@ std::string_view LevelName(LogLevel level) {
 }
 
 LogLevel LevelFromEnvironment(LogLevel fallback) {
-  const char* text = std::getenv("SMDEBUG_LOG_LEVEL");
-  if (text == nullptr) return fallback;
-  const std::string_view name = text;
+  const std::string name =
+      base::GetEnv("SMDEBUG_LOG_LEVEL").value_or(std::string());
   if (name == "debug") return LogLevel::kDebug;
   if (name == "info") return LogLevel::kInfo;
   if (name == "warning") return LogLevel::kWarning;

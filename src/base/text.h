@@ -19,7 +19,7 @@ inline std::string_view Trim(std::string_view text) {
 // nullopt for anything else or out of range.
 inline std::optional<int64_t> ParseInt(std::string_view text) {
   text = Trim(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   int64_t value = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);

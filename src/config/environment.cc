@@ -1,8 +1,9 @@
 #include "src/config/environment.h"
 
-#include <cstdlib>
+#include <string_view>
 
 #include "smdebug/config.h"
+#include "src/base/environment.h"
 
 namespace smdebug {
 
@@ -10,7 +11,7 @@ namespace {
 
 // A path variable that is set to nothing names no file: as if unset.
 std::string PathFromEnv(const char* name, std::string_view fallback) {
-  std::string path = config::GetEnv(name).value_or("");
+  std::string path = base::GetEnv(name).value_or("");
   return path.empty() ? std::string(fallback) : path;
 }
 
@@ -24,26 +25,11 @@ std::string HookConfigPath(std::string_view path) {
 
 namespace config {
 
-std::optional<std::string> GetEnv(const char* name) {
-  // Unsafe only beside setenv(), which this library never calls.
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  if (value == nullptr) return std::nullopt;
-  return value;
-}
-
-bool InSageMaker() { return GetEnv("TRAINING_JOB_NAME").has_value(); }
+bool InSageMaker() { return base::GetEnv("TRAINING_JOB_NAME").has_value(); }
 
 std::string TensorboardConfigPath() {
   return PathFromEnv("TENSORBOARD_CONFIG_FILE_PATH",
                      "/opt/ml/input/config/tensorboardoutputconfig.json");
-}
-
-std::string ExpandHome(std::string_view path) {
-  const bool in_home = path == "~" || path.starts_with("~/");
-  const std::optional<std::string> home =
-      in_home ? GetEnv("HOME") : std::nullopt;
-  if (!home) return std::string(path);
-  return *home + std::string(path.substr(1));
 }
 
 }  // namespace config

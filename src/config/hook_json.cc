@@ -7,6 +7,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
+#include "src/base/environment.h"
 #include "src/config/environment.h"
 #include "src/config/json_text.h"
 #include "src/config/nearest.h"
@@ -172,7 +173,7 @@ std::string SageMakerTensorboardDir() {
   }
   const Json& dir = Member(document, "LocalPath");
   if (dir.is_null()) return {};
-  return config::ExpandHome(
+  return base::ExpandHome(
       config::ReadString(dir, path + ": LocalPath", "a path"));
 }
 
@@ -239,7 +240,7 @@ HookConfig ParseHookConfig(std::string_view json, Framework framework,
   const Json& local_path = Member(document, "LocalPath");
   config.out_dir = local_path.is_null()
                        ? std::string(kDefaultOutDir)
-                       : config::ExpandHome(config::ReadString(
+                       : base::ExpandHome(config::ReadString(
                              local_path, "LocalPath", "a path"));
   SetTensorboard(hook, config);
   config.dry_run = hook.dry_run.value_or(false);

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "smdebug/error.h"
+#include "src/base/environment.h"
 #include "src/config/environment.h"
 #include "src/config/framework.h"
 #include "src/config/nearest.h"
@@ -83,7 +84,8 @@ constexpr std::array kHookParameters = {
     KnownParameter{
         "tensorboard_dir",
         [](const Json& value, const std::string& key, Parameters& into) {
-          into.tensorboard_dir = ExpandHome(ReadString(value, key, "a path"));
+          into.tensorboard_dir =
+              base::ExpandHome(ReadString(value, key, "a path"));
         }},
 };
 

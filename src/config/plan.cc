@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "src/base/environment.h"
 #include "src/base/json_writer.h"
 #include "src/config/environment.h"
 #include "src/config/framework.h"
@@ -94,10 +95,10 @@ PlannedCollection PlanNewCollection(const HookConfig& config,
 
 std::string TensorboardDir(const HookConfig& config) {
   if (!config.tensorboard_dir.empty()) {
-    return ExpandHome(config.tensorboard_dir);
+    return base::ExpandHome(config.tensorboard_dir);
   }
   if (!config.export_tensorboard) return {};
-  std::string dir = ExpandHome(config.out_dir);
+  std::string dir = base::ExpandHome(config.out_dir);
   if (!dir.ends_with('/')) dir += '/';
   return dir += "tensorboard";
 }

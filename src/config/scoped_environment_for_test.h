@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "src/base/environment.h"
 #include "src/config/environment.h"
 
 namespace smdebug::config {
@@ -14,7 +15,7 @@ namespace smdebug::config {
 class ScopedEnvironment {
  public:
   ScopedEnvironment(std::string name, const std::optional<std::string>& value)
-      : name_(std::move(name)), before_(GetEnv(name_.c_str())) {
+      : name_(std::move(name)), before_(base::GetEnv(name_.c_str())) {
     Set(value);
   }
   ~ScopedEnvironment() { Set(before_); }

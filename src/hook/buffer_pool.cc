@@ -1,14 +1,22 @@
 #include "src/hook/buffer_pool.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <bit>
 #include <new>
-#include <utility>
 
 namespace smdebug::hook {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 constexpr size_t kSmallest = 256;
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// Small buffers share slabs of this size, but only in pools large enough not to
+// be cut into few pieces by it.
+constexpr size_t kSlabBytes = 2 * kHugePage;
+constexpr uint64_t kLeastBudgetForSlabs = 64 * kSlabBytes;
 
 // Four capacities per power of two: at most a quarter is wasted, and buffers of
 // similar size are shared.
@@ -20,22 +28,45 @@ size_t CapacityFor(size_t size) {
 
 }  // namespace
 
+struct Slab {
+  Slab(size_t slab_capacity, size_t buffers)
+      : capacity(slab_capacity),
+        total(buffers),
+        alignment(
+            std::align_val_t{bytes() >= kHugePage ? kHugePage : kAlignment}),
+        memory(static_cast<std::byte*>(::operator new(bytes(), alignment))) {
+    if (alignment == std::align_val_t{kHugePage}) {
+      madvise(memory, bytes(), MADV_HUGEPAGE);  // A wish; refused is fine.
+    }
+  }
+  ~Slab() { ::operator delete(memory, alignment); }
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+
+  size_t bytes() const noexcept { return capacity * total; }
+
+  const size_t capacity;  // Of each buffer.
+  const size_t total;     // Buffers.
+  size_t lent = 0;
+  const std::align_val_t alignment;
+  std::byte* const memory;
+};
+
 void Buffer::Release() noexcept {
-  if (pool_ != nullptr) pool_->GiveBack(data_, capacity_);
+  if (pool_ != nullptr) pool_->GiveBack(slab_, data_);
   pool_ = nullptr;
 }
 
 void Buffer::Swap(Buffer& other) noexcept {
   std::swap(pool_, other.pool_);
+  std::swap(slab_, other.slab_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
-  std::swap(capacity_, other.capacity_);
 }
 
-BufferPool::~BufferPool() {
-  const base::MutexLock lock(mu_);
-  FreeIdle(UINT64_MAX);
-}
+BufferPool::BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
+
+BufferPool::~BufferPool() = default;
 
 std::optional<Buffer> BufferPool::TryTake(size_t size) {
   const base::MutexLock lock(mu_);
@@ -66,52 +97,68 @@ uint64_t BufferPool::in_use() const {
 std::optional<Buffer> BufferPool::TakeLocked(size_t size) {
   const size_t capacity = CapacityFor(size);
   if (in_use_ != 0 && in_use_ + capacity > budget_) return std::nullopt;
-  Buffer buffer;
-  std::vector<std::byte*>& idle = free_[capacity];
-  if (!idle.empty()) {
-    buffer.data_ = idle.back();
-    idle.pop_back();
-    idle_ -= capacity;
-  } else {
-    if (in_use_ + idle_ + capacity > budget_) {
-      FreeIdle(in_use_ + idle_ + capacity - budget_);
-    }
-    buffer.data_ =
-        static_cast<std::byte*>(::operator new(capacity, kAlignment));
-  }
+  std::vector<Idle>& idle = idle_[capacity];
+  if (idle.empty() && !AddSlab(capacity)) return std::nullopt;
+  const Idle taken = idle.back();  // The warmest.
+  idle.pop_back();
+  ++taken.slab->lent;
   in_use_ += capacity;
+  Buffer buffer;
   buffer.pool_ = this;
+  buffer.slab_ = taken.slab;
+  buffer.data_ = taken.data;
   buffer.size_ = size;
-  buffer.capacity_ = capacity;
   return buffer;
 }
 
-void BufferPool::FreeIdle(uint64_t wanted) {
-  uint64_t freed = 0;
-  for (auto it = free_.rbegin(); it != free_.rend() && freed < wanted; ++it) {
-    while (!it->second.empty() && freed < wanted) {
-      ::operator delete(it->second.back(), kAlignment);
-      it->second.pop_back();
-      idle_ -= it->first;
-      freed += it->first;
-    }
+bool BufferPool::AddSlab(size_t capacity) {
+  size_t total = budget_ < kLeastBudgetForSlabs
+                     ? 1
+                     : std::max<size_t>(1, kSlabBytes / capacity);
+  if (allocated_ + capacity * total > budget_) FreeIdleSlabs();
+  if (allocated_ + capacity * total > budget_) total = 1;
+  // Memory that is neither lent nor free as a whole will be, soon.
+  if (in_use_ != 0 && allocated_ + capacity > budget_) return false;
+  slabs_.push_back(std::make_unique<Slab>(capacity, total));
+  Slab* const slab = slabs_.back().get();
+  allocated_ += slab->bytes();
+  std::vector<Idle>& idle = idle_[capacity];
+  // Room for all buffers of this capacity, so that GiveBack() cannot fail.
+  size_t of_capacity = 0;
+  for (const auto& other : slabs_) {
+    if (other->capacity == capacity) of_capacity += other->total;
   }
+  idle.reserve(of_capacity);
+  for (size_t i = total; i-- > 0;) {
+    idle.push_back({slab, slab->memory + i * capacity});
+  }
+  return true;
 }
 
-void BufferPool::GiveBack(std::byte* data, size_t capacity) noexcept {
+void BufferPool::FreeIdleSlabs() {
+  for (auto& [capacity, idle] : idle_) {
+    std::erase_if(idle,
+                  [](const Idle& buffer) { return buffer.slab->lent == 0; });
+  }
+  std::erase_if(slabs_, [&](const std::unique_ptr<Slab>& slab) {
+    mu_.AssertHeld();
+    if (slab->lent != 0) return false;
+    allocated_ -= slab->bytes();
+    return true;
+  });
+}
+
+void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
   {
     const base::MutexLock lock(mu_);
-    in_use_ -= capacity;
+    --slab->lent;
+    in_use_ -= slab->capacity;
     ++returns_;
-    if (capacity <= budget_) {
-      // TakeLocked() made the list, so this push at worst reallocates it.
-      free_[capacity].push_back(data);
-      idle_ += capacity;
-      data = nullptr;
-    }
+    idle_[slab->capacity].push_back({slab, data});
+    // What exceeds the budget was lent alone and is not kept.
+    if (allocated_ > budget_) FreeIdleSlabs();
   }
   returned_.notify_all();
-  if (data != nullptr) ::operator delete(data, kAlignment);
 }
 
 }  // namespace smdebug::hook

@@ -8,14 +8,17 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "smdebug/hook.h"
 #include "src/base/mutex.h"
 
 namespace smdebug::hook {
 
 class BufferPool;
+
+// Memory that buffers of one capacity are cut from.
+struct Slab;
 
 // Memory borrowed from a BufferPool, given back on destruction. The pool
 // outlives it. One thread at a time.
@@ -40,19 +43,21 @@ class Buffer {
   void Swap(Buffer& other) noexcept;
 
   BufferPool* pool_ = nullptr;
+  Slab* slab_ = nullptr;
   std::byte* data_ = nullptr;
   size_t size_ = 0;
-  size_t capacity_ = 0;
 };
 
 // Buffers for captured bytes, all of them under one budget. Memory is kept for
-// reuse, since touching fresh pages costs more than the copy into them.
+// reuse and comes in huge pages where the system has them, since touching fresh
+// pages costs more than the copy into them.
 //
 // A buffer larger than the whole budget is given out only while no other is in
 // use. Thread-safe.
 class BufferPool {
  public:
-  explicit BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
+  explicit BufferPool(uint64_t budget_bytes);
+  // All buffers have come back.
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -66,24 +71,31 @@ class BufferPool {
                              const std::atomic<uint64_t>& progress)
       SMDEBUG_EXCLUDES(mu_);
 
-  // Bytes now lent out.
+  // Bytes now lent out, with what rounding up adds.
   uint64_t in_use() const SMDEBUG_EXCLUDES(mu_);
 
  private:
   friend class Buffer;
 
+  struct Idle {
+    Slab* slab;
+    std::byte* data;
+  };
+
   std::optional<Buffer> TakeLocked(size_t size) SMDEBUG_REQUIRES(mu_);
-  void FreeIdle(uint64_t wanted) SMDEBUG_REQUIRES(mu_);
-  void GiveBack(std::byte* data, size_t capacity) noexcept
-      SMDEBUG_EXCLUDES(mu_);
+  // Whether there is a new slab for buffers of `capacity`.
+  bool AddSlab(size_t capacity) SMDEBUG_REQUIRES(mu_);
+  void FreeIdleSlabs() SMDEBUG_REQUIRES(mu_);
+  void GiveBack(Slab* slab, std::byte* data) noexcept SMDEBUG_EXCLUDES(mu_);
 
   const uint64_t budget_;
   mutable base::Mutex mu_;
   base::CondVar returned_;
   uint64_t in_use_ SMDEBUG_GUARDED_BY(mu_) = 0;
-  uint64_t idle_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  uint64_t allocated_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t returns_ SMDEBUG_GUARDED_BY(mu_) = 0;
-  std::map<size_t, std::vector<std::byte*>> free_ SMDEBUG_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<Slab>> slabs_ SMDEBUG_GUARDED_BY(mu_);
+  std::map<size_t, std::vector<Idle>> idle_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 }  // namespace smdebug::hook

@@ -1,7 +1,6 @@
 #include "src/hook/recorder.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -9,6 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/clock.h"
+#include "src/base/environment.h"
 #include "src/hook/run_folder.h"
 #include "src/index/run_files.h"
 #include "src/record/record.h"
@@ -44,7 +44,7 @@ RunFolder::Options FolderOptions(const HookConfig& config,
           .num_workers = all ? worker.count : 1,
           .job = JobId(),
           // The platform writes the end marker of jobs that it runs.
-          .managed = std::getenv("TRAINING_JOB_NAME") != nullptr};
+          .managed = base::GetEnv("TRAINING_JOB_NAME").has_value()};
 }
 
 }  // namespace
@@ -61,6 +61,9 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       config_.include_workers == IncludeWorkers::kAll || worker.is_chief;
   if (config_.dry_run || !chosen) return;
   if (storage == nullptr) {
+    if (config_.out_dir.empty()) {
+      throw ConfigError("out_dir", "", "the path of a folder");
+    }
     owned_storage_ = OpenStorage(config_.out_dir);
     storage = owned_storage_.get();
     const std::string dir = config::TensorboardDir(config_);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
+#include "src/base/environment.h"
 #include "src/base/host.h"
 #include "src/base/log.h"
 #include "src/index/claim.h"
@@ -46,8 +46,8 @@ bool BelongsTo(std::string_view worker, std::string_view key) {
 std::string JobId() {
   for (const char* name : {"SMDEBUG_JOB_ID", "TORCHELASTIC_RUN_ID",
                            "SLURM_JOB_ID", "PMIX_NAMESPACE"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return value;
+    const auto value = base::GetEnv(name);
+    if (value && !value->empty()) return *value;
   }
   return {};
 }

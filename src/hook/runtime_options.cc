@@ -1,16 +1,15 @@
-#include <cstdlib>
-#include <string_view>
+#include <string>
 
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "src/base/environment.h"
 #include "src/base/text.h"
 
 namespace smdebug {
 namespace {
 
-std::string_view Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : base::Trim(value);
+std::string Environment(const char* name) {
+  return std::string(base::Trim(base::GetEnv(name).value_or("")));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
-#include "src/storage/home.h"
+#include "src/base/environment.h"
 #include "src/storage/key.h"
 #include "src/storage/local_file.h"
 #include "src/storage/local_list.h"
@@ -169,7 +169,7 @@ class LocalStorage final : public Storage {
 std::unique_ptr<Storage> OpenLocalStorage(std::string_view root) {
   if (root.empty()) throw ConfigError("storage root", root, "a folder's path");
   std::string path =
-      std::filesystem::absolute(storage::ExpandHome(root)).lexically_normal();
+      std::filesystem::absolute(base::ExpandHome(root)).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0;

@@ -1,20 +1,21 @@
-#include "src/storage/home.h"
+#include "src/base/environment.h"
 
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <vector>
 
-namespace smdebug::storage {
+namespace smdebug::base {
 namespace {
 
 // The home folder of `user`, or of this process's user if it is empty.
 std::optional<std::string> HomeOf(const std::string& user) {
   if (user.empty()) {
-    const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
-    if (home != nullptr && *home != '\0') return home;
+    auto home = GetEnv("HOME");
+    if (home && !home->empty()) return home;
   }
   constexpr size_t kBufferBytes = size_t{16} << 10;
   std::vector<char> buffer(kBufferBytes);
@@ -31,6 +32,13 @@ std::optional<std::string> HomeOf(const std::string& user) {
 
 }  // namespace
 
+std::optional<std::string> GetEnv(const char* name) {
+  // Unsafe only beside setenv(), which this library never calls.
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
 std::string ExpandHome(std::string_view path) {
   if (!path.starts_with('~')) return std::string(path);
   const size_t slash = std::min(path.find('/'), path.size());
@@ -39,4 +47,4 @@ std::string ExpandHome(std::string_view path) {
   return *std::move(home) + std::string(path.substr(slash));
 }
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::base
