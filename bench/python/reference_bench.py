@@ -160,10 +160,10 @@ def histogram_rate(size: int, runs: int) -> float:
     return best_rate(work, runs)
 
 
-def tensorboard_rate(folder: Path, size: int, steps: int) -> float:
+def tensorboard_rate(folder: Path, count: int, size: int, steps: int) -> float:
     """Bytes of tensor per second that reach TensorBoard as histograms, with one
     reduction each instead of the raw values."""
-    tensors = tensors_of(1, size)
+    tensors = tensors_of(count, size)
 
     def work() -> float:
         hook = Hook(
@@ -173,7 +173,7 @@ def tensorboard_rate(folder: Path, size: int, steps: int) -> float:
             reduction_config=ReductionConfig(reductions=["max"]),
         )
         save_steps(hook, steps, tensors)
-        return size * steps
+        return count * size * steps
 
     return best_rate(work, runs=3)
 
@@ -187,8 +187,8 @@ def measure(folder: Path) -> dict[str, float]:
         "reductions_64MiB": reduction_rate(64 * MIB, runs=3),
         "histogram_4KiB": histogram_rate(4 * KIB, runs=100),
         "histogram_64MiB": histogram_rate(64 * MIB, runs=3),
-        "tensorboard_4KiB": tensorboard_rate(folder, 4 * KIB, steps=50),
-        "tensorboard_64MiB": tensorboard_rate(folder, 64 * MIB, steps=1),
+        "tensorboard_1000x4KiB": tensorboard_rate(folder, 1000, 4 * KIB, steps=1),
+        "tensorboard_64MiB": tensorboard_rate(folder, 1, 64 * MIB, steps=1),
     }
 
 
