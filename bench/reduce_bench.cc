@@ -83,6 +83,19 @@ Data MakeData(DType dtype, int64_t bytes, double scale) {
   return data;
 }
 
+// The same, kept for the next benchmark of the same size: making it takes
+// longer than measuring.
+const Data& DataFor(DType dtype, int64_t bytes, double scale) {
+  static Data data = {};
+  static double made_scale = 0;
+  if (data.dtype != dtype || made_scale != scale ||
+      static_cast<int64_t>(data.bytes.size()) != bytes) {
+    data = MakeData(dtype, bytes, scale);
+    made_scale = scale;
+  }
+  return data;
+}
+
 bool Near(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)});
 }
@@ -94,7 +107,7 @@ void SetRate(benchmark::State& state, const Data& data) {
 
 void BM_Reduce(benchmark::State& state, DType dtype, double scale,
                Wanted wanted) {
-  const Data data = MakeData(dtype, state.range(0), scale);
+  const Data& data = DataFor(dtype, state.range(0), scale);
   Statistics statistics;
   for ([[maybe_unused]] auto _ : state) {
     statistics = Reduce(data.view(), wanted);
@@ -124,7 +137,7 @@ void BM_Reduce(benchmark::State& state, DType dtype, double scale,
 }
 
 void BM_Histogram(benchmark::State& state, DType dtype) {
-  const Data data = MakeData(dtype, state.range(0), 1);
+  const Data& data = DataFor(dtype, state.range(0), 1);
   Histogram histogram;
   for ([[maybe_unused]] auto _ : state) {
     histogram = MakeHistogram(data.view());
@@ -167,7 +180,7 @@ __attribute__((target_clones("avx2", "default"))) float SumFloats(
 }
 
 void BM_ReadPass(benchmark::State& state) {
-  const Data data = MakeData(DType::kFloat32, state.range(0), 1);
+  const Data& data = DataFor(DType::kFloat32, state.range(0), 1);
   float sum = 0;
   for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -93,6 +96,36 @@ TEST(StridedReduceTest, ReadsElementsThatAreNotAligned) {
       Reduce({bytes.data() + 1, DType::kFloat64, shape, {}}, {.median = true});
   EXPECT_EQ(s.sum, 199'500);
   EXPECT_EQ(s.median, 199.5);
+}
+
+TEST(BlockReaderTest, ReadsEveryCodeOfTheSmallTypes) {
+  std::vector<uint16_t> codes(65'536);
+  std::iota(codes.begin(), codes.end(), uint16_t{0});
+  for (const DType dtype : testing::kReducible) {
+    if (ItemSize(dtype) > 2) continue;
+    const std::vector<int64_t> shape = {
+        static_cast<int64_t>(codes.size() * 2 / ItemSize(dtype))};
+    testing::OnEveryTarget([&](const std::string& target) {
+      SCOPED_TRACE(target + " " + std::string(DTypeName(dtype)));
+      BlockReader<float> reader({codes.data(), dtype, shape, {}},
+                                BestKernels());
+      const auto* next = reinterpret_cast<const std::byte*>(codes.data());
+      size_t wrong = 0;
+      for (auto block = reader.Next(); !block.empty(); block = reader.Next()) {
+        for (const float value : block) {
+          const double expected = testing::Decode(dtype, next);
+          const bool same =
+              std::isnan(expected)
+                  ? std::isnan(value)
+                  : value == expected &&
+                        std::signbit(value) == std::signbit(expected);
+          wrong += same ? 0 : 1;
+          next += ItemSize(dtype);
+        }
+      }
+      EXPECT_EQ(wrong, 0u);
+    });
+  }
 }
 
 TEST(BlockReaderTest, HandsOutTheTensorsOwnMemoryWhereItCan) {

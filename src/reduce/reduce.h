@@ -50,11 +50,11 @@ struct Wanted {
 bool IsReducible(DType dtype) noexcept;
 
 // Statistics of `tensor`, dense or strided, of any size. One pass over its
-// memory; medians take a second, and so does a product of which the first
-// cannot tell that it vanishes. Allocates only for medians and for strided
-// tensors, and then no more than a small part of the tensor's own size at a
-// time. Pure; picks its CPU target once per call, and gives the same bits for
-// the same input on the same target. Throws Error unless IsReducible().
+// memory; medians take a second and, rarely, so does a product. Allocates only
+// for medians and for strided tensors, and then no more than a small part of
+// the tensor's own size at a time. Pure; picks its CPU target once per call,
+// and gives the same bits for the same input on the same target. Throws Error
+// unless IsReducible().
 Statistics Reduce(const TensorView& tensor, Wanted wanted);
 
 }  // namespace smdebug::reduce
