@@ -91,18 +91,18 @@ struct ScalarOptions {
 // Several hooks may live in one process. Thread-safe.
 class Hook {
  public:
-  explicit Hook(HookConfig config, Worker worker = {},
+  explicit Hook(HookConfig config, const Worker& worker = {},
                 RuntimeOptions runtime = RuntimeOptions::FromEnvironment());
 
   // On a store of the caller's instead of config.out_dir; `storage` and
   // `tensorboard` (may be null: no export) are borrowed and outlive the hook.
-  Hook(HookConfig config, Worker worker, RuntimeOptions runtime,
+  Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
        Storage* storage, Storage* tensorboard);
 
   // From the JSON file at HookConfigPath(path).
   static std::unique_ptr<Hook> FromJsonFile(
       std::string_view path = {}, Framework framework = Framework::kNative,
-      Worker worker = {});
+      const Worker& worker = {});
 
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;

@@ -30,7 +30,7 @@ TEST(RegexTest, KnowsLookAround) {
 
 TEST(RegexTest, RefusesABadPatternAndNamesThePlace) {
   try {
-    Regex("a(b", "collection c: include_regex");
+    const Regex regex("a(b", "collection c: include_regex");
     FAIL() << "accepted";
   } catch (const ConfigError& error) {
     EXPECT_EQ(error.key(), "collection c: include_regex");

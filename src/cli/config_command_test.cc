@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
-#include "src/config/scoped_environment_for_test.h"
 #include "src/config/temp_file_for_test.h"
+#include "tests/testing/environment.h"
 
 namespace smdebug::cli {
 namespace {
@@ -44,7 +44,8 @@ class ConfigCommandTest : public ::testing::Test {
 
   const config::TempFile file_;
   const std::string path_ = file_.path();
-  const config::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
+  const smdebug::testing::ScopedEnvironment job_{"TRAINING_JOB_NAME",
+                                                 std::nullopt};
 };
 
 TEST_F(ConfigCommandTest, ShowsThePlan) {
@@ -79,7 +80,8 @@ TEST_F(ConfigCommandTest, FollowsNativeConventionsUnlessTold) {
 
 TEST_F(ConfigCommandTest, TakesTheFileOfTheEnvironment) {
   Write(R"({"LocalPath": "/from/environment"})");
-  const config::ScopedEnvironment path("SMDEBUG_CONFIG_FILE_PATH", path_);
+  const smdebug::testing::ScopedEnvironment path("SMDEBUG_CONFIG_FILE_PATH",
+                                                 path_);
   EXPECT_THAT(Call({"config"}).out, HasSubstr("/from/environment"));
 }
 

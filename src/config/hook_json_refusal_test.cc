@@ -7,7 +7,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
-#include "src/config/scoped_environment_for_test.h"
+#include "tests/testing/environment.h"
 
 namespace smdebug {
 namespace {
@@ -35,7 +35,7 @@ class HookJsonRefusalTest : public ::testing::Test {
     }
   }
 
-  config::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
+  smdebug::testing::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
 };
 
 TEST_F(HookJsonRefusalTest, NamesAWrongTypeByItsPlace) {

@@ -8,8 +8,8 @@
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
-#include "src/config/scoped_environment_for_test.h"
 #include "src/config/temp_file_for_test.h"
+#include "tests/testing/environment.h"
 
 namespace smdebug {
 namespace {
@@ -44,7 +44,7 @@ class HookJsonTest : public ::testing::Test {
     return config.collections.at(0);
   }
 
-  config::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
+  smdebug::testing::ScopedEnvironment job_{"TRAINING_JOB_NAME", std::nullopt};
 };
 
 TEST_F(HookJsonTest, EmptyObjectGivesTheDefaults) {
@@ -277,7 +277,7 @@ TEST_F(HookJsonTest, RepeatedCollectionsThatDisagreeAreRefusedWithBothValues) {
 }
 
 TEST_F(HookJsonTest, HomeInAPathIsExpanded) {
-  const config::ScopedEnvironment home("HOME", "/home/me");
+  const smdebug::testing::ScopedEnvironment home("HOME", "/home/me");
   const HookConfig config = Parse(
       R"({"LocalPath": "~/run", "HookParameters": {"tensorboard_dir": "~"}})");
   EXPECT_EQ(config.out_dir, "/home/me/run");
@@ -323,9 +323,9 @@ TEST_F(HookJsonTest, LoadReadsAFile) {
 TEST_F(HookJsonTest, SageMakerTakesTensorboardOnlyFromItsOwnFile) {
   const config::TempFile tensorboard;
   const std::string& path = tensorboard.path();
-  const config::ScopedEnvironment job("TRAINING_JOB_NAME", "job");
-  const config::ScopedEnvironment variable("TENSORBOARD_CONFIG_FILE_PATH",
-                                           path);
+  const smdebug::testing::ScopedEnvironment job("TRAINING_JOB_NAME", "job");
+  const smdebug::testing::ScopedEnvironment variable(
+      "TENSORBOARD_CONFIG_FILE_PATH", path);
   const std::string json =
       R"("export_tensorboard": true, "tensorboard_dir": "/ignored")";
 
@@ -347,20 +347,22 @@ TEST_F(HookJsonTest, SageMakerTakesTensorboardOnlyFromItsOwnFile) {
   tensorboard.Write("{");
   EXPECT_THROW(ParseHook(json), ConfigFileError);
 
-  const config::ScopedEnvironment missing("TENSORBOARD_CONFIG_FILE_PATH",
-                                          path + ".missing");
+  const smdebug::testing::ScopedEnvironment missing(
+      "TENSORBOARD_CONFIG_FILE_PATH", path + ".missing");
   EXPECT_FALSE(ParseHook(json).export_tensorboard);
 }
 
 TEST(HookConfigPathTest, TakesArgumentThenVariableThenDefault) {
   {
-    const config::ScopedEnvironment set("SMDEBUG_CONFIG_FILE_PATH", "/env");
+    const smdebug::testing::ScopedEnvironment set("SMDEBUG_CONFIG_FILE_PATH",
+                                                  "/env");
     EXPECT_EQ(HookConfigPath("/arg"), "/arg");
     EXPECT_EQ(HookConfigPath(), "/env");
   }
   for (const std::optional<std::string>& unset :
        {std::optional<std::string>(), std::optional<std::string>("")}) {
-    const config::ScopedEnvironment none("SMDEBUG_CONFIG_FILE_PATH", unset);
+    const smdebug::testing::ScopedEnvironment none("SMDEBUG_CONFIG_FILE_PATH",
+                                                   unset);
     EXPECT_EQ(HookConfigPath(), "/opt/ml/input/config/debughookconfig.json");
   }
 }

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/config/scoped_environment_for_test.h"
+#include "tests/testing/environment.h"
 
 namespace smdebug::config {
 namespace {
@@ -215,7 +215,7 @@ TEST(TensorboardDirTest, TakesItsOwnPathThenOneInTheRun) {
   EXPECT_EQ(TensorboardDir(config), "/tb");
   config.export_tensorboard = false;
   EXPECT_EQ(TensorboardDir(config), "/tb");
-  const ScopedEnvironment home("HOME", "/home/me");
+  const smdebug::testing::ScopedEnvironment home("HOME", "/home/me");
   config.tensorboard_dir = "~/tb";
   EXPECT_EQ(TensorboardDir(config), "/home/me/tb");
 }

@@ -20,19 +20,19 @@ Worker Worker::OfRank(int64_t rank, int64_t count) {
           .is_chief = rank == 0};
 }
 
-Hook::Hook(HookConfig config, Worker worker, RuntimeOptions runtime)
-    : Hook(std::move(config), std::move(worker), runtime, nullptr, nullptr) {}
+Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime)
+    : Hook(std::move(config), worker, runtime, nullptr, nullptr) {}
 
-Hook::Hook(HookConfig config, Worker worker, RuntimeOptions runtime,
+Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
            Storage* storage, Storage* tensorboard)
-    : recorder_(std::make_unique<hook::Recorder>(std::move(config),
-                                                 std::move(worker), runtime,
-                                                 storage, tensorboard)) {}
+    : recorder_(std::make_unique<hook::Recorder>(
+          std::move(config), worker, runtime, storage, tensorboard)) {}
 
 std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
-                                         Framework framework, Worker worker) {
+                                         Framework framework,
+                                         const Worker& worker) {
   return std::make_unique<Hook>(LoadHookConfig(HookConfigPath(path), framework),
-                                std::move(worker));
+                                worker);
 }
 
 Hook::~Hook() {

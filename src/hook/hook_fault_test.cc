@@ -22,7 +22,6 @@ namespace {
 
 using storage::FaultStorage;
 using storage::Operation;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::GetFile;
 using ::testing::HasSubstr;

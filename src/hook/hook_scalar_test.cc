@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -203,11 +204,12 @@ TEST_F(HookScalarTest, AScalarAfterCloseIsCounted) {
 TEST_F(HookScalarTest, KeepsNanAndInfinity) {
   auto hook = Open(SaveEverything());
   hook->BeginStep();
-  hook->SaveScalar("nan", NAN);
-  hook->SaveScalar("inf", -INFINITY);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  hook->SaveScalar("nan", std::numeric_limits<double>::quiet_NaN());
+  hook->SaveScalar("inf", -kInfinity);
   hook->Close();
   EXPECT_TRUE(std::isnan(AllOf("scalar/nan").at(0).value));
-  EXPECT_EQ(AllOf("scalar/inf").at(0).value, -INFINITY);
+  EXPECT_EQ(AllOf("scalar/inf").at(0).value, -kInfinity);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "smdebug/error.h"
 #include "src/index/ledger.h"
+#include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
@@ -26,14 +27,12 @@ using ::testing::IsEmpty;
 using ::testing::Key;
 using testing::Keys;
 using ::testing::Not;
-using testing::ReadAt;
 using testing::ReadIndex;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using testing::SaveFloatsTo;
 using testing::Steps;
-using ::testing::UnorderedElementsAre;
 
 class HookTest : public ::testing::Test {
  protected:
@@ -370,15 +369,8 @@ TEST_F(HookTest, StrictRethrows) {
 
 TEST(RuntimeOptionsTest, ComeFromTheEnvironment) {
   const auto with = [](const char* name, const char* value) {
-    setenv(name, value, 1);
-    try {
-      const RuntimeOptions options = RuntimeOptions::FromEnvironment();
-      unsetenv(name);
-      return options;
-    } catch (...) {
-      unsetenv(name);
-      throw;
-    }
+    const testing::ScopedEnvironment set(name, value);
+    return RuntimeOptions::FromEnvironment();
   };
   EXPECT_EQ(with("SMDEBUG_BUFFER_MB", "3").buffer_bytes, uint64_t{3} << 20);
   EXPECT_EQ(with("SMDEBUG_ON_FULL", "drop").on_full, OnFull::kDrop);

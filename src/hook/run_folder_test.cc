@@ -13,6 +13,7 @@
 #include "src/base/clock.h"
 #include "src/base/host.h"
 #include "src/index/claim.h"
+#include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::hook {
@@ -23,7 +24,6 @@ using smdebug::testing::Keys;
 using smdebug::testing::PutFile;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr char kIndex[] = "index/000000000/000000000001_worker_0.json";
@@ -191,17 +191,16 @@ TEST_F(RunFolderTest, TheLedgerSaysWhoWroteIt) {
 }
 
 TEST(JobIdTest, ComesFromTheLauncher) {
-  for (const char* name : {"SMDEBUG_JOB_ID", "TORCHELASTIC_RUN_ID",
-                           "SLURM_JOB_ID", "PMIX_NAMESPACE"}) {
-    unsetenv(name);
-  }
+  using smdebug::testing::ScopedEnvironment;
+  const ScopedEnvironment no_id("SMDEBUG_JOB_ID", std::nullopt);
+  const ScopedEnvironment no_torch("TORCHELASTIC_RUN_ID", std::nullopt);
+  const ScopedEnvironment no_slurm("SLURM_JOB_ID", std::nullopt);
+  const ScopedEnvironment no_pmix("PMIX_NAMESPACE", std::nullopt);
   EXPECT_EQ(JobId(), "");
-  setenv("SLURM_JOB_ID", "42", 1);
+  const ScopedEnvironment slurm("SLURM_JOB_ID", "42");
   EXPECT_EQ(JobId(), "42");
-  setenv("SMDEBUG_JOB_ID", "mine", 1);
+  const ScopedEnvironment own("SMDEBUG_JOB_ID", "mine");
   EXPECT_EQ(JobId(), "mine");
-  unsetenv("SMDEBUG_JOB_ID");
-  unsetenv("SLURM_JOB_ID");
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::FilesBelow;
 using ::testing::IsEmpty;
-using testing::Keys;
 using ::testing::Not;
 using testing::ReadStep;
 using testing::SaveEverything;
@@ -54,6 +53,7 @@ TEST(HookProcessTest, ThreadsSaveIntoOneStep) {
   for (int step = 0; step < 20; ++step) {
     hook.BeginStep();
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 25; ++i) {

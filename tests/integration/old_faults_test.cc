@@ -21,8 +21,6 @@ namespace {
 
 using storage::FaultStorage;
 using storage::Operation;
-using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using testing::GetFile;

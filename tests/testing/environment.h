@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "src/base/environment.h"
-#include "src/config/environment.h"
 
-namespace smdebug::config {
+namespace smdebug::testing {
 
 // Sets an environment variable, or removes it, while it lives. For tests of
 // one thread.
@@ -38,4 +37,4 @@ class ScopedEnvironment {
   const std::optional<std::string> before_;
 };
 
-}  // namespace smdebug::config
+}  // namespace smdebug::testing
