@@ -22,7 +22,6 @@ constexpr uint64_t kLeastBudgetForSlabs = 64 * kSlabBytes;
 // similar size are shared.
 size_t CapacityFor(size_t size) {
   if (size <= kSmallest) return kSmallest;
-  // Never 0 above the smallest capacity.
   const size_t step = std::max(std::bit_floor(size - 1), kSmallest) / 4;
   return (size + step - 1) / step * step;
 }
