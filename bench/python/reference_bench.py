@@ -180,7 +180,7 @@ def tensorboard_rate(folder: Path, count: int, size: int, steps: int) -> float:
 
 def measure(folder: Path) -> dict[str, float]:
     return {
-        "raw_100x1MiB": raw_rate(folder, 100, MIB, steps=3, amount=100 * MIB),
+        "raw_100x1MiB": raw_rate(folder, 100, MIB, steps=20, amount=100 * MIB),
         "raw_1000x4KiB": raw_rate(folder, 1000, 4 * KIB, steps=3, amount=1000),
         "scalar_per_step": scalar_rate(folder, steps=200),
         "reductions_1MiB": reduction_rate(MIB, runs=20),
