@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <string_view>
 #include <utility>
 
@@ -22,19 +21,5 @@ template <typename... Args>
 void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
   Log(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
 }
-
-template <typename... Args>
-void LogError(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
-}
-
-// True for the first caller, false for every later one. Thread-safe.
-class Once {
- public:
-  bool First() noexcept { return !done_.exchange(true); }
-
- private:
-  std::atomic<bool> done_{false};
-};
 
 }  // namespace smdebug::base
