@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/mode.h"
+
 namespace smdebug {
 
 // Root of everything this library throws. A leaf carries fields, not only text.
@@ -104,6 +106,123 @@ class UnsupportedTensor final : public Error {
 
  private:
   std::string tensor_;
+};
+
+// A part of a run that is not what it should be.
+struct Damage {
+  std::string file;
+  std::string reason;
+  std::string tensor = {};  // Empty if it is the file as a whole.
+
+  friend bool operator==(const Damage&, const Damage&) = default;
+};
+
+// The step may still be saved: the job has neither passed it nor ended.
+class StepNotYetAvailable final : public Error {
+ public:
+  StepNotYetAvailable(int64_t step, Mode mode);
+
+  int64_t step() const noexcept { return step_; }
+  Mode mode() const noexcept { return mode_; }
+
+ private:
+  int64_t step_;
+  Mode mode_;
+};
+
+// The step was not saved and never will be: the job has moved past it.
+class StepUnavailable final : public Error {
+ public:
+  StepUnavailable(int64_t step, Mode mode);
+
+  int64_t step() const noexcept { return step_; }
+  Mode mode() const noexcept { return mode_; }
+
+ private:
+  int64_t step_;
+  Mode mode_;
+};
+
+// The step has nothing of the tensor, or not its value but only reductions.
+class TensorUnavailableForStep final : public Error {
+ public:
+  TensorUnavailableForStep(std::string_view tensor, int64_t step, Mode mode,
+                           bool has_reductions = false);
+
+  const std::string& tensor() const noexcept { return tensor_; }
+  int64_t step() const noexcept { return step_; }
+  Mode mode() const noexcept { return mode_; }
+  bool has_reductions() const noexcept { return has_reductions_; }
+
+ private:
+  std::string tensor_;
+  int64_t step_;
+  Mode mode_;
+  bool has_reductions_;
+};
+
+// The step has neither a shape nor a value of the tensor.
+class ShapeUnavailableForStep final : public Error {
+ public:
+  ShapeUnavailableForStep(std::string_view tensor, int64_t step, Mode mode);
+
+  const std::string& tensor() const noexcept { return tensor_; }
+  int64_t step() const noexcept { return step_; }
+  Mode mode() const noexcept { return mode_; }
+
+ private:
+  std::string tensor_;
+  int64_t step_;
+  Mode mode_;
+};
+
+// Nothing was saved under the name, at any step.
+class TensorUnavailable final : public Error {
+ public:
+  explicit TensorUnavailable(std::string_view tensor);
+
+  const std::string& tensor() const noexcept { return tensor_; }
+
+ private:
+  std::string tensor_;
+};
+
+// The worker has nothing of what was asked for.
+class InvalidWorker final : public Error {
+ public:
+  explicit InvalidWorker(std::string_view worker);
+
+  const std::string& worker() const noexcept { return worker_; }
+
+ private:
+  std::string worker_;
+};
+
+// The job ended before the step. `last_step` is the last one of the mode; -1
+// if it has none.
+class NoMoreData final : public Error {
+ public:
+  NoMoreData(int64_t step, Mode mode, int64_t last_step);
+
+  int64_t step() const noexcept { return step_; }
+  Mode mode() const noexcept { return mode_; }
+  int64_t last_step() const noexcept { return last_step_; }
+
+ private:
+  int64_t step_;
+  Mode mode_;
+  int64_t last_step_;
+};
+
+// The job ended, and some worker never wrote its collections file.
+class MissingCollectionFiles final : public Error {
+ public:
+  explicit MissingCollectionFiles(std::string_view run);
+
+  const std::string& run() const noexcept { return run_; }
+
+ private:
+  std::string run_;
 };
 
 }  // namespace smdebug

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,7 @@ class PendingFile {
 struct FileInfo {
   std::string key;
   uint64_t size = 0;
+  double modified = 0;  // Seconds since the epoch.
 };
 
 // A read-only piece of a file: bytes, and whatever keeps them alive.
@@ -63,6 +65,20 @@ struct Blob {
   std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
+};
+
+// Notices that files of a store may have changed. Thread-safe.
+class ChangeWatch {
+ public:
+  virtual ~ChangeWatch() = default;
+
+  // Whether anything may have changed since the last call; true at the first.
+  // What changed before the call is seen by a List() after it.
+  virtual bool Changed() = 0;
+
+  // Waits until Changed() would return true, at most `timeout`, and tells
+  // whether it would.
+  virtual bool Wait(std::chrono::milliseconds timeout) = 0;
 };
 
 // Files under one root, by key: relative, '/'-separated, no empty, "." or ".."
@@ -114,6 +130,13 @@ class Storage {
   // Gives a published file another key, replacing any older file there.
   // Atomic where the store can. Throws IoError, also if `from` is missing.
   virtual void Move(std::string_view from, std::string_view to) = 0;
+
+  // Watches the files right below the root, and those at any depth below
+  // `folders` (keys without a trailing '/'). Neither the root nor the folders
+  // need to exist yet. nullptr where the store cannot tell, for then the caller
+  // has to poll. The watch may outlive the store.
+  virtual std::unique_ptr<ChangeWatch> Watch(
+      std::span<const std::string_view> folders) const;
 };
 
 // Files under a local folder, which is made when the first file is written. "~"

@@ -50,4 +50,61 @@ UnsupportedTensor::UnsupportedTensor(std::string_view tensor,
                                      std::string_view reason)
     : Error(fmt::format("tensor '{}': {}", tensor, reason)), tensor_(tensor) {}
 
+StepNotYetAvailable::StepNotYetAvailable(int64_t step, Mode mode)
+    : Error(fmt::format("Step {} of mode {} not yet available", step,
+                        ModeName(mode))),
+      step_(step),
+      mode_(mode) {}
+
+StepUnavailable::StepUnavailable(int64_t step, Mode mode)
+    : Error(
+          fmt::format("Step {} of mode {} is not available as it was not saved",
+                      step, ModeName(mode))),
+      step_(step),
+      mode_(mode) {}
+
+TensorUnavailableForStep::TensorUnavailableForStep(std::string_view tensor,
+                                                   int64_t step, Mode mode,
+                                                   bool has_reductions)
+    : Error(fmt::format(
+          "Value for tensor {} is not available for step {} with mode {} as it "
+          "was not saved.{}",
+          tensor, step, ModeName(mode),
+          has_reductions ? " This tensor has reductions saved for this step. "
+                           "You might want to query for the reductions."
+                         : "")),
+      tensor_(tensor),
+      step_(step),
+      mode_(mode),
+      has_reductions_(has_reductions) {}
+
+ShapeUnavailableForStep::ShapeUnavailableForStep(std::string_view tensor,
+                                                 int64_t step, Mode mode)
+    : Error(fmt::format("Shape for tensor {} is not available for step {} with "
+                        "mode {} as it was not saved",
+                        tensor, step, ModeName(mode))),
+      tensor_(tensor),
+      step_(step),
+      mode_(mode) {}
+
+TensorUnavailable::TensorUnavailable(std::string_view tensor)
+    : Error(fmt::format("Tensor {} was not saved.", tensor)), tensor_(tensor) {}
+
+InvalidWorker::InvalidWorker(std::string_view worker)
+    : Error(fmt::format("Invalid Worker: {}", worker)), worker_(worker) {}
+
+NoMoreData::NoMoreData(int64_t step, Mode mode, int64_t last_step)
+    : Error(fmt::format("Looking for step {} of mode {} and reached the end of "
+                        "training. The last step available is {}",
+                        step, ModeName(mode), last_step)),
+      step_(step),
+      mode_(mode),
+      last_step_(last_step) {}
+
+MissingCollectionFiles::MissingCollectionFiles(std::string_view run)
+    : Error(fmt::format("{}: the training job has ended, and not all of its "
+                        "collections files are there",
+                        run)),
+      run_(run) {}
+
 }  // namespace smdebug
