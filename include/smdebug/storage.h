@@ -55,6 +55,8 @@ struct FileInfo {
   std::string key;
   uint64_t size = 0;
   double modified = 0;  // Seconds since the epoch.
+
+  friend bool operator==(const FileInfo&, const FileInfo&) = default;
 };
 
 // A read-only piece of a file: bytes, and whatever keeps them alive.

@@ -75,7 +75,15 @@ struct TrialOptions {
 // the mapped file where their alignment allows. Read-only.
 class Value {
  public:
+  // The tensor of rank 1 with no elements.
   Value() = default;
+
+  // Over bytes that `owner` keeps alive and that are aligned for `dtype`.
+  Value(DType dtype, std::vector<int64_t> shape, Bytes bytes,
+        std::shared_ptr<const void> owner);
+  // Of strings whose text `owner` keeps alive.
+  Value(std::vector<int64_t> shape, std::vector<std::string_view> strings,
+        std::shared_ptr<const void> owner);
 
   DType dtype() const noexcept { return dtype_; }
   std::span<const int64_t> shape() const noexcept { return shape_; }
@@ -84,9 +92,7 @@ class Value {
   // The elements in C order, aligned for their type. Empty for kString.
   Bytes bytes() const noexcept { return bytes_; }
   // The elements of a kString tensor, else empty.
-  std::span<const std::string_view> strings() const noexcept {
-    return *strings_;
-  }
+  std::span<const std::string_view> strings() const noexcept;
 
   // Valid as long as this value.
   TensorView view() const noexcept;
@@ -95,14 +101,13 @@ class Value {
   // the tensor is not of strings.
   double Get(int64_t index) const noexcept;
 
-  // The statistics below are of the elements as doubles, by the kernels that
-  // the hook uses; NaN propagates. Throws Error for kString.
+  // By the kernels that the hook uses; NaN propagates. Throws Error for
+  // kString.
   double Reduce(Reduction reduction, Spread spread = Spread::kPopulation) const;
 
  private:
-  friend class trial::Reader;
   DType dtype_ = DType::kFloat64;
-  std::vector<int64_t> shape_;
+  std::vector<int64_t> shape_ = {0};
   Bytes bytes_;
   std::shared_ptr<const std::vector<std::string_view>> strings_;
   std::shared_ptr<const void> owner_;
@@ -309,6 +314,8 @@ class Trial {
   std::vector<Damage> damage() const;
 
  private:
+  std::vector<Value> ValuesAt(const TensorFilter& filter);
+
   std::unique_ptr<trial::Reader> reader_;
 };
 

@@ -72,6 +72,22 @@ std::string TensorboardFileKey(std::string_view mode, int64_t step, int64_t pid,
   return fmt::format("{}/{:012}_{}_{}{}", mode, step, pid, host, kEventsSuffix);
 }
 
+std::string EncodeWorker(std::string_view worker) {
+  std::string name(worker);
+  if (!worker.starts_with('/')) return name;
+  std::ranges::replace(name, '/', '_');
+  std::ranges::replace(name, ':', '-');
+  return name;
+}
+
+std::string DecodeWorker(std::string_view in_file_name) {
+  std::string name(in_file_name);
+  if (!in_file_name.starts_with('_')) return name;
+  std::ranges::replace(name, '_', '/');
+  std::ranges::replace(name, '-', ':');
+  return name;
+}
+
 std::optional<StepFile> ParseStepFileKey(std::string_view key) {
   const bool is_event = key.starts_with(kEventsPrefix);
   const auto inner = is_event ? Between(key, kEventsPrefix, kEventsSuffix)

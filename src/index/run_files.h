@@ -33,6 +33,12 @@ struct StepFile {
   std::string worker;
 };
 
+// A worker's name as file names have it, and back. The names of TensorFlow's
+// devices start with '/', and stand with '_' for '/' and '-' for ':'; every
+// other name stands for itself.
+std::string EncodeWorker(std::string_view worker);
+std::string DecodeWorker(std::string_view in_file_name);
+
 // The inverse of EventFileKey and IndexFileKey; nullopt for any other key
 // (".tmp" files among them). The worker is the name in the file, undecoded.
 std::optional<StepFile> ParseStepFileKey(std::string_view key);

@@ -60,20 +60,19 @@ class Summarizer {
   explicit Summarizer(const Storage& storage) : storage_(storage) {}
 
   RunSummary Summarize() {
+    if (!HoldsRun(storage_)) {
+      throw FormatError(storage_.root(),
+                        "holds no run: it has no collections, index, events "
+                        "or ledger files and no end marker");
+    }
     // The order is that of a writer, backwards: what is seen first implies
     // that what it depends on is there when it is looked for later.
     summary_.ended = storage_.Stat(kEndMarkerKey).has_value();
-    const bool claimed = storage_.Stat(kClaimKey).has_value();
     ReadLedgers();
     ReadCollections();
     const std::vector<FileInfo> index_files = storage_.List("index/");
     ReadEventSizes();
     for (const FileInfo& file : index_files) ReadIndex(file.key);
-    if (!summary_.ended && !claimed && !found_any_) {
-      throw FormatError(storage_.root(),
-                        "holds no run: it has no collections, index, events "
-                        "or ledger files and no end marker");
-    }
     summary_.steps = static_cast<int64_t>(steps_.size());
     for (auto& [name, worker] : workers_) {
       summary_.workers.push_back(std::move(worker));
@@ -83,7 +82,6 @@ class Summarizer {
 
  private:
   WorkerSummary& Worker(const std::string& name) {
-    found_any_ = true;
     WorkerSummary& worker = workers_[name];
     worker.worker = name;
     return worker;
@@ -180,13 +178,26 @@ class Summarizer {
 
   const Storage& storage_;
   RunSummary summary_;
-  bool found_any_ = false;
   std::map<std::string, WorkerSummary> workers_;
   std::set<int64_t> steps_;
   std::unordered_map<std::string, uint64_t> event_sizes_;
 };
 
 }  // namespace
+
+bool HoldsRun(const Storage& storage) {
+  const auto has_worker_file = [](const FileInfo& file) {
+    return ParseWorkerFileKey(file.key).has_value();
+  };
+  const auto has_step_file = [](const FileInfo& file) {
+    return ParseStepFileKey(file.key).has_value();
+  };
+  return storage.Stat(kEndMarkerKey) || storage.Stat(kClaimKey) ||
+         std::ranges::any_of(storage.List("collections/"), has_worker_file) ||
+         std::ranges::any_of(storage.List("ledger/"), has_worker_file) ||
+         std::ranges::any_of(storage.List("index/"), has_step_file) ||
+         std::ranges::any_of(storage.List("events/"), has_step_file);
+}
 
 RunSummary SummarizeRun(const Storage& storage) {
   return Summarizer(storage).Summarize();

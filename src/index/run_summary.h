@@ -5,16 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/index/ledger.h"
 
 namespace smdebug::index {
-
-// A published file that is not what it should be.
-struct Damage {
-  std::string file;
-  std::string reason;
-};
 
 struct WorkerSummary {
   std::string worker;
@@ -34,6 +29,9 @@ struct RunSummary {
   std::vector<WorkerSummary> workers;  // By name.
   std::vector<Damage> damage;
 };
+
+// Whether there is any file of a run, finished or not. Throws IoError.
+bool HoldsRun(const Storage& storage);
 
 // Reads every index file of the run and checks each against the size of its
 // event file; reads no values. Throws IoError, and FormatError if the folder

@@ -1,0 +1,269 @@
+#include "src/trial/reader.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/index/ledger.h"
+#include "src/index/run_files.h"
+#include "src/index/run_summary.h"
+
+namespace smdebug::trial {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// What a reader looks at, besides the files right below the root.
+constexpr std::string_view kWatched[] = {"collections", "index"};
+
+// A notification can be lost by faults beyond us; look anyway now and then.
+constexpr milliseconds kLookAnywayAfter{10'000};
+
+// When a wait for a run that does not appear is worth a word.
+constexpr milliseconds kPatience{20'000};
+
+StepRange RangeOf(const TrialOptions& options) {
+  StepRange range;
+  const auto refuse = [&](std::string_view allowed) {
+    const auto side = [](std::optional<int64_t> step) {
+      return step ? std::to_string(*step) : "none";
+    };
+    throw ConfigError("range_steps",
+                      fmt::format("({}, {})", side(options.begin_step),
+                                  side(options.end_step)),
+                      allowed);
+  };
+  range.begin = options.begin_step.value_or(range.begin);
+  range.end = options.end_step.value_or(range.end);
+  if (range.begin < 0 || range.end < 0) refuse("steps of 0 or more");
+  if (range.begin >= range.end) refuse("a begin below the end");
+  return range;
+}
+
+std::string NameOfPath(std::string_view path) {
+  path = path.substr(0, path.find_last_not_of('/') + 1);
+  return std::string(path.substr(path.find_last_of('/') + 1));
+}
+
+}  // namespace
+
+Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
+    : options_(std::move(options)),
+      storage_(std::move(storage)),
+      watch_(storage_->Watch(kWatched)),
+      collections_(storage_.get()),
+      scanner_(storage_.get(), RangeOf(options_), options_.incomplete_window),
+      end_delay_(options_.end_delay) {
+  if (options_.name.empty()) options_.name = NameOfPath(storage_->root());
+  if (options_.wait_for_run) AwaitRun();
+  const base::MutexLock lock(mu_);
+  if (!options_.wait_for_run && !index::HoldsRun(*storage_)) {
+    throw FormatError(storage_->root(),
+                      "holds no run: it has no collections, index, events or "
+                      "ledger files and no end marker");
+  }
+  // Whether the job has ended is for the first query to see.
+  if (watch_ != nullptr) watch_->Changed();
+  ReadCollections();
+  scanner_.Scan();
+}
+
+void Reader::AwaitRun() {
+  const Clock::time_point start = Clock::now();
+  bool warned = false;
+  while (true) {
+    {
+      const base::MutexLock lock(mu_);
+      if (watch_ != nullptr) watch_->Changed();
+      // The marker first: what was there before it is seen by the listing.
+      const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
+      ReadCollections();
+      if (collections_.complete()) return;
+      if (ended) throw MissingCollectionFiles(storage_->root());
+      if (!warned && Clock::now() - start > kPatience) {
+        warned = true;
+        base::LogWarning(
+            "{}: still waiting for collections files ({} of {} are there); is "
+            "this the folder of a run?",
+            storage_->root(), collections_.workers().size(),
+            collections_.num_workers());
+      }
+    }
+    Wait(kPatience);
+  }
+}
+
+void Reader::ReadCollections() {
+  if (!collections_.Refresh()) return;
+  members_.Clear();
+  scanner_.SetWorkers(collections_.workers(), collections_.num_workers());
+}
+
+void Reader::MaybeRefresh() {
+  if (refreshing_) RefreshNow();
+}
+
+void Reader::RefreshNow() {
+  if (loaded_all_) return;
+  const Clock::time_point now = Clock::now();
+  const bool changed = watch_ == nullptr || watch_->Changed();
+  scan_is_due_ |= changed || now - last_scan_ > kLookAnywayAfter;
+  if (!scan_is_due_) return;
+  // The marker first: what was there before it is seen by the scan.
+  const std::optional<FileInfo> marker = storage_->Stat(index::kEndMarkerKey);
+  ReadCollections();
+  scanner_.Scan();
+  if (marker) {
+    AwaitStragglers(*marker);
+    ReadCollections();
+    scanner_.ScanAll();
+    loaded_all_ = true;
+  }
+  last_scan_ = now;
+  scan_is_due_ = false;
+}
+
+// Jobs of smdebug 1.0 write the marker when the first worker is done.
+void Reader::AwaitStragglers(const FileInfo& marker) {
+  const std::chrono::duration<double> age(base::WallSeconds() -
+                                          marker.modified);
+  if (age >= end_delay_ || AllWorkersClosed()) return;
+  const auto left = std::chrono::ceil<milliseconds>(end_delay_ - age);
+  std::this_thread::sleep_for(std::min(left, end_delay_));
+}
+
+bool Reader::AllWorkersClosed() const {
+  int64_t closed = 0;
+  for (const FileInfo& file : storage_->List("ledger/")) {
+    const std::optional<Blob> blob = storage_->Read(file.key);
+    try {
+      if (blob && index::ParseLedger(blob->text(), file.key).closed) ++closed;
+    } catch (const FormatError&) {
+      return false;
+    }
+  }
+  return closed >= collections_.num_workers();
+}
+
+bool Reader::Wait(milliseconds timeout) {
+  if (watch_ != nullptr) {
+    return watch_->Wait(std::min(timeout, kLookAnywayAfter));
+  }
+  std::this_thread::sleep_for(std::min(timeout, options_.poll_interval));
+  return true;
+}
+
+StepState Reader::HasPassedStep(int64_t step, Mode mode) {
+  const base::MutexLock lock(mu_);
+  MaybeRefresh();
+  return StateOf(step, mode);
+}
+
+bool Reader::IsComplete(const StepRow& row) const {
+  return loaded_all_ || scanner_.IsComplete(row);
+}
+
+StepState Reader::StateOf(int64_t step, Mode mode) const {
+  const auto next = scanner_.catalog().NextStep(step, mode);
+  if (!next) {
+    return loaded_all_ ? StepState::kUnavailable : StepState::kNotYetAvailable;
+  }
+  if (next->number == step) {
+    return IsComplete(*next->row) ? StepState::kAvailable
+                                  : StepState::kNotYetAvailable;
+  }
+  return next->row->step <= scanner_.last_complete_step()
+             ? StepState::kUnavailable
+             : StepState::kNotYetAvailable;
+}
+
+bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
+                          std::optional<milliseconds> timeout) {
+  const Clock::time_point start = Clock::now();
+  for (const int64_t step : steps) {
+    while (true) {
+      {
+        const base::MutexLock lock(mu_);
+        RefreshNow();
+        const StepState state = StateOf(step, mode);
+        if (state == StepState::kAvailable) break;
+        if (state == StepState::kUnavailable) ThrowPassed(step, mode);
+      }
+      milliseconds left = kLookAnywayAfter;
+      if (timeout) {
+        const auto spent = Clock::now() - start;
+        if (spent >= *timeout) return false;
+        left = std::chrono::ceil<milliseconds>(*timeout - spent);
+      }
+      Wait(left);
+    }
+  }
+  return true;
+}
+
+void Reader::ThrowPassed(int64_t step, Mode mode) const {
+  const int64_t last = scanner_.catalog().LastStep(mode);
+  if (loaded_all_ && step >= last) throw NoMoreData(step, mode, last);
+  throw StepUnavailable(step, mode);
+}
+
+bool Reader::WaitForChange(milliseconds timeout) {
+  {
+    const base::MutexLock lock(mu_);
+    if (loaded_all_ || scan_is_due_) return !loaded_all_;
+  }
+  return Wait(timeout);
+}
+
+void Reader::Refresh() {
+  const base::MutexLock lock(mu_);
+  scan_is_due_ = true;
+  RefreshNow();
+}
+
+bool Reader::SetRefreshing(bool on) {
+  const base::MutexLock lock(mu_);
+  return std::exchange(refreshing_, on);
+}
+
+bool Reader::refreshing() const {
+  const base::MutexLock lock(mu_);
+  return refreshing_;
+}
+
+bool Reader::loaded_all_steps() const {
+  const base::MutexLock lock(mu_);
+  return loaded_all_;
+}
+
+int64_t Reader::last_complete_step() const {
+  const base::MutexLock lock(mu_);
+  return scanner_.last_complete_step();
+}
+
+std::string Reader::last_index_token() const {
+  const base::MutexLock lock(mu_);
+  return scanner_.token();
+}
+
+void Reader::SetEndDelay(milliseconds delay) {
+  const base::MutexLock lock(mu_);
+  end_delay_ = delay;
+}
+
+std::vector<Damage> Reader::damage() const {
+  const base::MutexLock lock(mu_);
+  std::vector<Damage> all = collections_.damage();
+  for (const auto& [key, bad] : scanner_.damaged()) {
+    all.push_back({key, bad.reason});
+  }
+  all.insert(all.end(), value_damage_.begin(), value_damage_.end());
+  return all;
+}
+
+}  // namespace smdebug::trial

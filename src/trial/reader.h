@@ -1,0 +1,145 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "smdebug/storage.h"
+#include "smdebug/trial.h"
+#include "src/base/mutex.h"
+#include "src/trial/catalog.h"
+#include "src/trial/collections.h"
+#include "src/trial/members.h"
+#include "src/trial/scanner.h"
+
+namespace smdebug::trial {
+
+// What a Trial and its Tensors do; see there for the contracts.
+//
+// Files are read for values without the lock held; everything else happens
+// under it. Thread-safe.
+class Reader {
+ public:
+  using TensorId = Catalog::TensorId;
+  using Milliseconds = std::chrono::milliseconds;
+
+  Reader(std::unique_ptr<Storage> storage, TrialOptions options);
+
+  const std::string& name() const noexcept { return options_.name; }
+  const std::string& path() const noexcept { return storage_->root(); }
+
+  // About the run.
+  std::vector<std::string> TensorNames(const TensorFilter& filter);
+  std::optional<TensorId> Find(std::string_view tensor);
+  const std::string& NameOf(TensorId id) const;
+  std::vector<int64_t> Steps(Mode mode, bool include_incomplete);
+  std::vector<Mode> Modes() const;
+  std::optional<Mode> ModeOf(int64_t global_step);
+  std::optional<int64_t> ModeStep(int64_t global_step);
+  std::optional<int64_t> GlobalStep(Mode mode, int64_t mode_step);
+  std::vector<std::string> Workers();
+  int64_t num_workers() const;
+  std::map<std::string, Collection, std::less<>> Collections() const;
+  std::optional<Collection> FindCollection(std::string_view name) const;
+  StepState HasPassedStep(int64_t step, Mode mode);
+  bool WaitForSteps(std::span<const int64_t> steps, Mode mode,
+                    std::optional<Milliseconds> timeout);
+  bool WaitForChange(Milliseconds timeout);
+
+  void Refresh();
+  bool SetRefreshing(bool on);
+  bool refreshing() const;
+  bool loaded_all_steps() const;
+  int64_t last_complete_step() const;
+  std::string last_index_token() const;
+  void SetEndDelay(Milliseconds delay);
+  std::vector<Damage> damage() const;
+
+  // About one tensor.
+  std::optional<std::string> OriginalName(TensorId id) const;
+  std::vector<int64_t> StepsOf(TensorId id, Mode mode, bool include_incomplete);
+  std::vector<std::string> WorkersOf(TensorId id, int64_t step, Mode mode);
+  Value ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker);
+  double ReductionAt(TensorId id, int64_t step, Reduction reduction, Mode mode,
+                     WorkerName worker);
+  std::vector<std::pair<Reduction, double>> ReductionsAt(TensorId id,
+                                                         int64_t step,
+                                                         Mode mode,
+                                                         WorkerName worker);
+  std::vector<int64_t> ShapeAt(TensorId id, int64_t step, Mode mode,
+                               WorkerName worker);
+  std::optional<ValueCounts> CountsAt(TensorId id, int64_t step, Mode mode,
+                                      WorkerName worker);
+  Tensor::Saved SavedAt(TensorId id, int64_t step, Mode mode,
+                        WorkerName worker) const;
+
+ private:
+  // Everything that one worker saved of a tensor at a step.
+  struct Found {
+    const TensorRow* row = nullptr;
+    int64_t step = 0;  // As asked for.
+    Mode mode = Mode::kGlobal;
+    std::vector<Entry> entries = {};
+
+    // The last one of that kind.
+    const Entry* Get(Part part) const;
+    bool has_reductions() const;
+  };
+
+  void AwaitRun() SMDEBUG_EXCLUDES(mu_);
+  void ReadCollections() SMDEBUG_REQUIRES(mu_);
+  void MaybeRefresh() SMDEBUG_REQUIRES(mu_);
+  void RefreshNow() SMDEBUG_REQUIRES(mu_);
+  void AwaitStragglers(const FileInfo& marker) SMDEBUG_REQUIRES(mu_);
+  bool AllWorkersClosed() const SMDEBUG_REQUIRES(mu_);
+  // Waits without the lock, at most `timeout`.
+  bool Wait(Milliseconds timeout) SMDEBUG_EXCLUDES(mu_);
+
+  const StepRow* KnownStep(int64_t global_step) SMDEBUG_REQUIRES(mu_);
+  bool IsComplete(const StepRow& row) const SMDEBUG_REQUIRES(mu_);
+  StepState StateOf(int64_t step, Mode mode) const SMDEBUG_REQUIRES(mu_);
+  // For a step that is kUnavailable and waited for.
+  [[noreturn]] void ThrowPassed(int64_t step, Mode mode) const
+      SMDEBUG_REQUIRES(mu_);
+  std::span<const Entry> EntriesAt(TensorId id, int64_t step, Mode mode) const
+      SMDEBUG_REQUIRES(mu_);
+  std::span<const Entry> RequireEntries(TensorId id, int64_t step, Mode mode)
+      SMDEBUG_REQUIRES(mu_);
+  std::vector<Entry> Select(std::span<const Entry> entries,
+                            WorkerName worker) const SMDEBUG_REQUIRES(mu_);
+  Found Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker)
+      SMDEBUG_EXCLUDES(mu_);
+  std::string EventKeyOf(const Entry& entry) const SMDEBUG_EXCLUDES(mu_);
+  Value Read(const Found& found, const Entry& entry) SMDEBUG_EXCLUDES(mu_);
+  double ReadReduction(const Found& found, const Entry& entry)
+      SMDEBUG_EXCLUDES(mu_);
+  bool MayStillAppear(const Entry& entry) const SMDEBUG_EXCLUDES(mu_);
+  void NoteDamage(Damage damage) SMDEBUG_EXCLUDES(mu_);
+
+  TrialOptions options_;
+  const std::unique_ptr<Storage> storage_;
+  const std::unique_ptr<ChangeWatch> watch_;  // May be null: poll.
+
+  mutable base::Mutex mu_;
+  CollectionFiles collections_ SMDEBUG_GUARDED_BY(mu_);
+  Scanner scanner_ SMDEBUG_GUARDED_BY(mu_);
+  Members members_ SMDEBUG_GUARDED_BY(mu_);
+  std::vector<Damage> value_damage_ SMDEBUG_GUARDED_BY(mu_);
+  // File and tensor of each of them.
+  std::set<std::pair<std::string, std::string>> damaged_values_
+      SMDEBUG_GUARDED_BY(mu_);
+  Milliseconds end_delay_ SMDEBUG_GUARDED_BY(mu_);
+  std::chrono::steady_clock::time_point last_scan_ SMDEBUG_GUARDED_BY(mu_);
+  bool scan_is_due_ SMDEBUG_GUARDED_BY(mu_) = true;
+  bool refreshing_ SMDEBUG_GUARDED_BY(mu_) = true;
+  bool loaded_all_ SMDEBUG_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace smdebug::trial

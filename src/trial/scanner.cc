@@ -1,0 +1,112 @@
+#include "src/trial/scanner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smdebug/error.h"
+#include "src/base/log.h"
+#include "src/index/run_files.h"
+#include "src/index/step_index.h"
+#include "src/trial/reason.h"
+
+namespace smdebug::trial {
+namespace {
+
+constexpr std::string_view kIndexFolder = "index/";
+
+}  // namespace
+
+Scanner::Scanner(const Storage* storage, StepRange range, int64_t window)
+    : storage_(storage), range_(range), window_(window) {}
+
+void Scanner::SetWorkers(const std::set<std::string>& workers, int64_t count) {
+  if (!workers.empty()) last_worker_ = *workers.rbegin();
+  num_workers_ = count;
+  for (const StepRow& step : catalog_.steps()) {
+    if (step.workers >= num_workers_) {
+      last_complete_step_ = std::max(last_complete_step_, step.step);
+    }
+  }
+}
+
+void Scanner::Scan() {
+  ReadAgainWhatChanged();
+  // What lies before the range is never listed.
+  const std::string begin =
+      range_.begin > 0 ? index::IndexFileKey(range_.begin - 1, "\x7f") : "";
+  for (const FileInfo& file :
+       storage_->List(kIndexFolder, std::max(token_, begin))) {
+    Read(file);
+  }
+  MoveToken();
+}
+
+void Scanner::ScanAll() {
+  for (const FileInfo& file : storage_->List(kIndexFolder)) Read(file);
+  ReadAgainWhatChanged();
+  MoveToken();
+  last_complete_step_ =
+      std::max(last_complete_step_, catalog_.LastStep(Mode::kGlobal));
+}
+
+void Scanner::Read(const FileInfo& file) {
+  const auto name = index::ParseStepFileKey(file.key);
+  if (!name && !file.key.ends_with(".json")) return;
+  if (name && !range_.Holds(name->step)) return;
+  if (damaged_.contains(file.key)) return;
+  const int64_t step = name ? name->step : -1;
+  try {
+    if (!name) throw FormatError(file.key, "is not the name of an index file");
+    const std::string worker = index::DecodeWorker(name->worker);
+    if (catalog_.Has(step, worker)) return;
+    const std::optional<Blob> blob = storage_->Read(file.key);
+    if (!blob) return;  // Moved aside by another job since it was listed.
+    catalog_.Add(step, worker, index::ParseStepIndex(blob->text(), file.key),
+                 file.key, range_);
+  } catch (const FormatError& error) {
+    base::LogWarning("{}/{}", storage_->root(), error.what());
+    damaged_.emplace(file.key, BadFile{file, step, ReasonOf(error, file.key)});
+    return;
+  }
+  const StepRow* row = catalog_.FindStep(step);
+  if (row->workers >= num_workers_) {
+    last_complete_step_ = std::max(last_complete_step_, step);
+  }
+}
+
+// A file that is being copied into place can be whole the next time.
+void Scanner::ReadAgainWhatChanged() {
+  std::vector<FileInfo> changed;
+  for (const auto& [key, bad] : damaged_) {
+    const std::optional<FileInfo> now = storage_->Stat(key);
+    if (!now || *now != bad.info) {
+      changed.push_back(now.value_or(FileInfo{.key = key}));
+    }
+  }
+  for (const FileInfo& file : changed) {
+    damaged_.erase(file.key);
+    Read(file);
+  }
+}
+
+void Scanner::MoveToken() {
+  if (last_complete_step_ >= token_step_) SetToken(last_complete_step_);
+  // A worker that died must not hold the others up for ever.
+  std::vector<int64_t> waiting;
+  const auto later = std::ranges::upper_bound(
+      catalog_.steps(), last_complete_step_, {}, &StepRow::step);
+  for (auto it = later; it != catalog_.steps().end(); ++it) {
+    if (it->workers > 0) waiting.push_back(it->step);
+  }
+  const auto window = static_cast<size_t>(window_);
+  if (waiting.size() <= window) return;
+  last_complete_step_ = waiting[std::max<size_t>(window / 2, 1) - 1];
+  SetToken(last_complete_step_);
+}
+
+void Scanner::SetToken(int64_t step) {
+  token_step_ = step;
+  token_ = index::IndexFileKey(step, index::EncodeWorker(last_worker_));
+}
+
+}  // namespace smdebug::trial
