@@ -35,13 +35,8 @@ struct Seen {
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-class HookScalarTest : public ::testing::Test {
+class HookScalarTest : public testing::HookFixture {
  protected:
-  std::unique_ptr<Hook> Open(HookConfig config, RuntimeOptions runtime = {}) {
-    return std::make_unique<Hook>(std::move(config), Worker{}, runtime,
-                                  storage_.get(), nullptr);
-  }
-
   // Every value of scalar `name` in the run, each once, by true step.
   std::vector<Seen> AllOf(const std::string& name) const {
     std::vector<Seen> all;
@@ -64,8 +59,6 @@ class HookScalarTest : public ::testing::Test {
     }
     return all;
   }
-
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
 };
 
 HookConfig EveryFifth() {

@@ -34,16 +34,7 @@ using testing::SaveFloats;
 using testing::SaveFloatsTo;
 using testing::Steps;
 
-class HookTest : public ::testing::Test {
- protected:
-  std::unique_ptr<Hook> Open(HookConfig config, Worker worker = {},
-                             RuntimeOptions runtime = {}) {
-    return std::make_unique<Hook>(std::move(config), std::move(worker), runtime,
-                                  storage_.get(), nullptr);
-  }
-
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
-};
+using HookTest = testing::HookFixture;
 
 TEST_F(HookTest, LeavesOneEventAndOneIndexFilePerSavedStep) {
   auto hook = Open(SaveEverything());
@@ -295,8 +286,8 @@ TEST_F(HookTest, RefusesABadConfigurationAtConstruction) {
   config.collections = {{.name = "empty"}};
   config.include_collections = {"empty"};
   EXPECT_THROW(Open(config), InvalidCollectionConfiguration);
-  EXPECT_THROW(Open(SaveEverything(), {.name = "a/b"}), ConfigError);
-  EXPECT_THROW(Open(SaveEverything(), {.count = 0}), ConfigError);
+  EXPECT_THROW(Open(SaveEverything(), {}, {.name = "a/b"}), ConfigError);
+  EXPECT_THROW(Open(SaveEverything(), {}, {.count = 0}), ConfigError);
   EXPECT_THROW(Worker::OfRank(2, 2), ConfigError);
 }
 
@@ -362,7 +353,7 @@ TEST_F(HookTest, ATensorAbove2GiBIsCountedAndTheRestOfItIsSaved) {
 }
 
 TEST_F(HookTest, StrictRethrows) {
-  auto hook = Open(SaveEverything(), {}, {.strict = true});
+  auto hook = Open(SaveEverything(), {.strict = true});
   hook->BeginStep(5);
   EXPECT_THROW(hook->BeginStep(3), Error);
 }

@@ -70,6 +70,7 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
   event.dtype = tensor.dtype;
   event.shape = tensor.shape;
   event.content_bytes = tensor.content.bytes().size();
+  event.file_offset = offset_;
   const std::vector<std::string_view> strings(tensor.strings.begin(),
                                               tensor.strings.end());
   event.strings = strings;

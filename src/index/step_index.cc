@@ -4,6 +4,8 @@
 #include <charconv>
 #include <concepts>
 
+#include "src/base/bytes.h"
+#include "src/base/crc32c.h"
 #include "src/base/json_writer.h"
 
 namespace smdebug::index {
@@ -90,6 +92,7 @@ class Text {
     return *this;
   }
 
+  std::string_view text() const { return out_; }
   std::string Take() { return std::move(out_); }
 
  private:
@@ -142,7 +145,8 @@ std::string ToJson(const StepIndex& index) {
   });
   if (!index.scalars.empty()) AppendScalars(index.scalars, text);
   if (!index.counts.empty()) AppendCounts(index.counts, text);
-  return text.Raw("}").Take();
+  const uint32_t check = base::Crc32c(base::AsBytes(text.text()));
+  return text.Raw(kCheckKey).Number(check).Raw("}").Take();
 }
 
 }  // namespace smdebug::index

@@ -72,13 +72,16 @@ struct StepIndex {
   friend bool operator==(const StepIndex&, const StepIndex&) = default;
 };
 
+// What ends the text, before the number: the CRC-32C of all that stands before.
+inline constexpr std::string_view kCheckKey = R"(, "index_crc32c": )";
+
 // The file's text. Keys of smdebug 1.0 come first and as it writes them; ours
-// ("crc32c" in entries, "scalar_payload", "value_counts") are ignored by it and
-// left out where empty.
+// ("crc32c" in entries, "scalar_payload", "value_counts", "index_crc32c") are
+// ignored by it. The two lists are left out where empty.
 std::string ToJson(const StepIndex& index);
 
-// Throws FormatError, naming `file`, for anything that is not an index.
-// Unknown keys are ignored.
+// Throws FormatError, naming `file`, for anything that is not an index, and for
+// one whose checksum is wrong. Unknown keys are ignored.
 StepIndex ParseStepIndex(std::string_view json, std::string_view file);
 
 }  // namespace smdebug::index

@@ -237,7 +237,9 @@ TEST(StepIndexHostileTest, RandomMutationsParseOrAreRefused) {
   index.shapes = {{"w", "w:0", {4, 3}}};
   index.scalars = {{"scalar/lr", 11, Mode::kTrain, 5, {120, 60, 7u}}};
   index.counts = {{"w", DType::kFloat32, 12, 1, 2, 3, 4}};
-  const std::string original = ToJson(index);
+  std::string original = ToJson(index);
+  // The checksum would refuse nearly all of them before they are looked at.
+  original.replace(original.rfind(kCheckKey), std::string::npos, "}");
   const std::string_view alphabet = "{}[]\",:\\-+.eE0123456789 ntu\0\xFF";
 
   std::mt19937 random(20240229);

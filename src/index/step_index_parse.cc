@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/bytes.h"
+#include "src/base/crc32c.h"
 #include "src/base/json_writer.h"
 #include "src/index/json_reader.h"
 #include "src/index/step_index.h"
@@ -24,9 +26,10 @@ std::string Quoted(std::string_view text) {
 class IndexParser {
  public:
   IndexParser(std::string_view json, std::string_view file)
-      : reader_(json, file) {}
+      : json_(json), reader_(json, file) {}
 
   StepIndex Parse() {
+    CheckSum();
     StepIndex index;
     ParseMeta(index);
     const bool has_tensors = ForEach("tensor_payload", [&](auto entry) {
@@ -168,6 +171,21 @@ class IndexParser {
     return counts;
   }
 
+  // Runs of smdebug 1.0 have none.
+  void CheckSum() const {
+    constexpr std::string_view kKey = "index_crc32c";
+    const auto found = reader_.Find(reader_.root(), kKey);
+    if (!found) return;
+    const int64_t check = reader_.GetInt(*found, {.key = kKey}, 0,
+                                         std::numeric_limits<uint32_t>::max());
+    const size_t end = json_.rfind(kCheckKey);
+    if (end == std::string_view::npos ||
+        base::Crc32c(base::AsBytes(json_.substr(0, end))) != check) {
+      reader_.Fail({.key = kKey}, "the checksum is wrong");
+    }
+  }
+
+  std::string_view json_;
   JsonReader reader_;
   JsonPlace place_;
 };

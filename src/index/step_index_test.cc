@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "smdebug/error.h"
+#include "src/base/bytes.h"
+#include "src/base/crc32c.h"
+
 namespace smdebug::index {
 namespace {
 
@@ -33,6 +37,37 @@ StepIndex FullIndex() {
 }
 
 // The texts below were written by smdebug 1.0.34's own FileWriter.
+// The text without the checksum at its end.
+std::string Unchecked(const StepIndex& index) {
+  const std::string text = ToJson(index);
+  return text.substr(0, text.rfind(kCheckKey)) + "}";
+}
+
+TEST(StepIndexTest, EndsInTheChecksumOfItsText) {
+  const std::string text = ToJson(FullIndex());
+  const size_t end = text.rfind(kCheckKey);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(text.substr(end), std::string(kCheckKey) +
+                                  std::to_string(base::Crc32c(base::AsBytes(
+                                      std::string_view(text).substr(0, end)))) +
+                                  "}");
+}
+
+TEST(StepIndexTest, NoBitCanFlipUnnoticedBeforeTheChecksum) {
+  const StepIndex index = FullIndex();
+  const std::string text = ToJson(index);
+  for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    try {
+      // Only the name of the key can have suffered; the rest is whole.
+      EXPECT_EQ(ParseStepIndex(flipped, kFile), index) << bit;
+      EXPECT_GE(bit / 8, text.rfind(kCheckKey)) << bit;
+    } catch (const FormatError&) {
+    }
+  }
+}
+
 TEST(StepIndexTest, WritesTheBytesOfSmdebug1) {
   StepIndex index;
   index.mode = Mode::kTrain;
@@ -44,7 +79,7 @@ TEST(StepIndexTest, WritesTheBytesOfSmdebug1) {
                     {112, 165, std::nullopt}}};
   index.shapes = {{"fc.weight", "fc.weight", {4, 3}}, {"r0", "orig/r0:0", {}}};
   EXPECT_EQ(
-      ToJson(index),
+      Unchecked(index),
       R"({"meta": {"mode": "TRAIN", "mode_step": 7, "event_file_name": )"
       R"("events/000000001234/000000001234_worker_0.tfevents"}, )"
       R"("tensor_payload": [{"tensorname": "a:0", "start_idx": 0, )"
@@ -62,7 +97,7 @@ TEST(StepIndexTest, ShapesAloneNameNoEventFileAsInSmdebug1) {
       R"({"meta": {"mode": "GLOBAL", "mode_step": 0}, "tensor_payload": [], )"
       R"("shape_payload": [{"tensorname": "x", "originalname": "x", )"
       R"("shape": [1, 2, 3]}]})";
-  EXPECT_EQ(ToJson(index), text);
+  EXPECT_EQ(Unchecked(index), text);
   EXPECT_EQ(ParseStepIndex(text, kFile), index);
 }
 
@@ -90,7 +125,7 @@ TEST(StepIndexTest, OurKeysFollowThoseOfSmdebug1) {
   index.scalars = {{"scalar/lr", 11, Mode::kTrain, 5, {50, 60, 7u}}};
   index.counts = {{"w", DType::kFloat32, 12, 1, 2, 3, 4}};
   EXPECT_EQ(
-      ToJson(index),
+      Unchecked(index),
       R"({"meta": {"mode": "GLOBAL", "mode_step": 0, )"
       R"("event_file_name": "events/e"}, "tensor_payload": [{"tensorname": )"
       R"("w", "start_idx": 0, "length": 50, "crc32c": 4294967295}], )"

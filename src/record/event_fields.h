@@ -11,6 +11,7 @@ enum class EventField : protozero::pbf_tag_type {
   kWallTime = 1,
   kStep = 2,
   kSummary = 5,
+  kPadding = 15,  // Ours: zeros that no reader looks at.
 };
 
 enum class SummaryField : protozero::pbf_tag_type { kValue = 1 };

@@ -154,6 +154,19 @@ void AppendBytes(std::span<const std::byte> bytes, std::string& out) {
   out.append(base::AsText(bytes));
 }
 
+// A padding field that moves content from `content_at` in the file to where it
+// is aligned; empty if it is already. A field has two bytes at least.
+std::string MakePadding(uint64_t content_at) {
+  const uint64_t past = content_at % kContentAlignment;
+  if (past == 0) return {};
+  uint64_t bytes = kContentAlignment - past;
+  if (bytes < 2) bytes += kContentAlignment;
+  std::string padding;
+  AppendOpening(EventField::kPadding, bytes - 2, padding);
+  padding.resize(bytes);
+  return padding;
+}
+
 }  // namespace
 
 uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
@@ -169,6 +182,7 @@ uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
                                 sizes.payload, kMaxPayloadBytes));
   }
 
+  const size_t begin = head.size();
   AppendBytes(MakeHeader(sizes.payload), head);
   if (event.wall_time != 0) {
     AppendFixed(EventField::kWallTime, event.wall_time, head);
@@ -176,6 +190,7 @@ uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
   if (event.step != 0) {
     AppendVarint(EventField::kStep, static_cast<uint64_t>(event.step), head);
   }
+  const size_t before_summary = head.size();
   AppendOpening(EventField::kSummary, sizes.summary, head);
   AppendOpening(SummaryField::kValue, sizes.value, head);
   if (!event.name.empty()) AppendText(ValueField::kTag, event.name, head);
@@ -195,11 +210,22 @@ uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
     AppendOpening(TensorField::kContent, event.content_bytes, head);
   }
 
+  uint64_t payload = sizes.payload;
+  if (event.content_bytes >= kAlignedContentBytes) {
+    const std::string padding =
+        MakePadding(event.file_offset + head.size() - begin);
+    if (payload + padding.size() <= kMaxPayloadBytes) {
+      payload += padding.size();
+      head.insert(before_summary, padding);
+      head.replace(begin, kHeaderBytes, base::AsText(MakeHeader(payload)));
+    }
+  }
+
   AppendOpening(ValueField::kMetadata, sizes.metadata, tail);
   AppendPlugin(kModeStepPlugin, mode_step.text(), tail);
   AppendPlugin(kModePlugin, mode.text(), tail);
   AppendBytes(MakeFooter(kTensorFooter), tail);
-  return sizes.payload;
+  return payload;
 }
 
 }  // namespace smdebug::record

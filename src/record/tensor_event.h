@@ -11,6 +11,11 @@
 
 namespace smdebug::record {
 
+// Contents of this size and more start at a multiple of kContentAlignment in
+// their file, so that a reader that maps it can hand them out as they lie.
+inline constexpr uint64_t kAlignedContentBytes = 4096;
+inline constexpr uint64_t kContentAlignment = 64;
+
 // One tensor value of one step. Borrows its name, shape and strings.
 struct TensorEvent {
   double wall_time = 0;
@@ -22,6 +27,7 @@ struct TensorEvent {
   std::span<const int64_t> shape = {};
   uint64_t content_bytes = 0;                      // Not for kString.
   std::span<const std::string_view> strings = {};  // kString only.
+  uint64_t file_offset = 0;  // Where the record will start.
 };
 
 // Appends the record of `event` up to its tensor content to `head` (framing

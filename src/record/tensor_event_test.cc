@@ -261,7 +261,7 @@ TEST(TensorEventTest, WritesEmptyStringsAndNoStrings) {
 
 TEST(TensorEventTest, ReadsBackAnyShapeAndLength) {
   // Lengths around the places where a length's own varint grows.
-  for (const size_t name_bytes : {1, 126, 127, 128, 16'383, 16'384}) {
+  for (const size_t name_bytes : {1u, 126u, 127u, 128u, 16'383u, 16'384u}) {
     for (const int64_t extent : {1, 127, 128, 300, 16'384, 2'097'152}) {
       const std::string name(name_bytes, 'n');
       const std::array<int64_t, 3> shape = {1, extent, 1};
@@ -335,6 +335,29 @@ TEST(TensorEventTest, RefusesWhatARecordCannotHold) {
                        .dtype = DType::kString,
                        .shape = two,
                        .strings = strings}));
+}
+
+TEST(TensorEventTest, LargeContentIsAlignedInItsFileWhereverTheRecordStarts) {
+  const std::vector<std::byte> content(kAlignedContentBytes, std::byte{7});
+  const int64_t shape[] = {static_cast<int64_t>(kAlignedContentBytes)};
+  TensorEvent event;
+  event.name = "x";
+  event.dtype = DType::kUint8;
+  event.shape = shape;
+  event.content_bytes = content.size();
+  for (uint64_t offset = 0; offset < 2 * kContentAlignment; ++offset) {
+    event.file_offset = offset;
+    std::string head;
+    std::string tail;
+    const uint64_t payload = EncodeTensorEvent(event, head, tail);
+    EXPECT_EQ((offset + head.size()) % kContentAlignment, 0u) << offset;
+    const std::string record = head + std::string(base::AsText(content)) + tail;
+    EXPECT_EQ(payload + kHeaderBytes + kFooterBytes, record.size());
+    const DecodedTensor read =
+        DecodeTensorRecord(base::AsBytes(record), "file");
+    EXPECT_EQ(read.name, "x");
+    EXPECT_EQ(read.content.size(), content.size());
+  }
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ class Walk {
     if (name == "." || name == "..") return;
     std::string key = folder + std::string(name);
     if (!MayHold(key)) return;
-    mode_t mode = DTTOIF(entry.d_type);  // 0 where the file system cannot tell.
+    // 0 where the file system cannot tell.
+    auto mode = static_cast<mode_t>(DTTOIF(entry.d_type));
     struct stat status {};
     if (mode == 0 || (S_ISREG(mode) && IsWanted(key))) {
       if (fstatat(fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {

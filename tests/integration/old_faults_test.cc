@@ -33,16 +33,7 @@ using testing::SaveFloats;
 using testing::SaveFloatsTo;
 using testing::Steps;
 
-class OldFaultsTest : public ::testing::Test {
- protected:
-  std::unique_ptr<Hook> Open(HookConfig config, RuntimeOptions runtime = {},
-                             Worker worker = {}) {
-    return std::make_unique<Hook>(std::move(config), std::move(worker), runtime,
-                                  storage_.get(), nullptr);
-  }
-
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
-};
+using OldFaultsTest = testing::HookFixture;
 
 HookConfig Every(int64_t interval) {
   HookConfig config = SaveEverything();

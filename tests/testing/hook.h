@@ -2,14 +2,30 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
 
 // Short ways to drive a hook in a test.
 namespace smdebug::testing {
+
+// Hooks on a store in memory.
+class HookFixture : public ::testing::Test {
+ protected:
+  std::unique_ptr<Hook> Open(HookConfig config, RuntimeOptions runtime = {},
+                             const Worker& worker = {}) {
+    return std::make_unique<Hook>(std::move(config), worker, runtime,
+                                  storage_.get(), nullptr);
+  }
+
+  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+};
 
 // A configuration that saves every tensor at every step.
 inline HookConfig SaveEverything(std::string_view out_dir = "unused") {

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "smdebug/storage.h"
+#include "smdebug/trial.h"
+#include "src/base/bytes.h"
+#include "src/base/crc32c.h"
+#include "src/index/collections_file.h"
+#include "src/index/run_files.h"
+#include "src/index/step_index.h"
+#include "src/record/record.h"
+#include "src/record/tensor_event.h"
+#include "tests/testing/files.h"
+
+namespace smdebug::trial {
+
+// Writes a run into a store file by file, as workers of any kind would.
+class RunForTest {
+ public:
+  explicit RunForTest(Storage* storage) : storage_(storage) {}
+
+  // The collections files of `workers`, which say that there are `count`.
+  void Declare(
+      const std::vector<std::string>& workers, int64_t count,
+      std::map<std::string, Collection, std::less<>> collections = {}) {
+    const index::CollectionsFile file = {std::move(collections), count};
+    for (const std::string& worker : workers) {
+      testing::PutFile(*storage_,
+                       index::CollectionsFileKey(index::EncodeWorker(worker)),
+                       ToJson(file));
+    }
+  }
+  void Declare(const std::vector<std::string>& workers) {
+    Declare(workers, static_cast<int64_t>(workers.size()));
+  }
+
+  // One step of one worker, file by file. What is added is published by
+  // Publish().
+  class Step {
+   public:
+    Step(Storage* storage, int64_t step, std::string worker, Mode mode,
+         int64_t mode_step)
+        : storage_(storage), step_(step), worker_(std::move(worker)) {
+      index.mode = mode;
+      index.mode_step = mode_step;
+    }
+
+    // The record of a float tensor, and its entry.
+    Step& Tensor(std::string_view name, const std::vector<float>& values) {
+      const int64_t shape[] = {static_cast<int64_t>(values.size())};
+      index.tensors.push_back({std::string(name), Record(name, values, shape)});
+      return *this;
+    }
+    Step& Number(std::string_view name, float value) {
+      index.tensors.push_back({std::string(name), Record(name, {value}, {})});
+      return *this;
+    }
+    Step& Rider(std::string_view name, float value, int64_t step, Mode mode,
+                int64_t mode_step) {
+      index.scalars.push_back({std::string(name), step, mode, mode_step,
+                               Record(name, {value}, {})});
+      return *this;
+    }
+    Step& Shape(std::string_view name, std::vector<int64_t> shape,
+                std::string_view original) {
+      index.shapes.push_back(
+          {std::string(name), std::string(original), std::move(shape)});
+      return *this;
+    }
+
+    void Publish() {
+      const std::string worker = index::EncodeWorker(worker_);
+      if (!events.empty()) {
+        index.event_file = index::EventFileKey(step_, worker);
+        testing::PutFile(*storage_, index.event_file, events);
+      }
+      testing::PutFile(*storage_, index::IndexFileKey(step_, worker),
+                       ToJson(index));
+    }
+
+    index::StepIndex index;
+    std::string events;
+
+   private:
+    index::Location Record(std::string_view name,
+                           const std::vector<float>& values,
+                           std::span<const int64_t> shape) {
+      record::TensorEvent event;
+      event.step = step_;
+      event.name = name;
+      event.mode = index.mode;
+      event.mode_step = index.mode_step;
+      event.shape = shape;
+      event.content_bytes = values.size() * sizeof(float);
+      std::string head;
+      std::string tail;
+      record::EncodeTensorEvent(event, head, tail);
+      const std::string record =
+          head + std::string(base::AsText(std::as_bytes(std::span(values)))) +
+          tail;
+      const std::string_view payload = std::string_view(record).substr(
+          record::kHeaderBytes,
+          record.size() - record::kHeaderBytes - record::kFooterBytes);
+      const index::Location location = {events.size(), record.size(),
+                                        base::Crc32c(base::AsBytes(payload))};
+      events += record;
+      return location;
+    }
+
+    Storage* storage_;
+    int64_t step_;
+    std::string worker_;
+  };
+
+  Step At(int64_t step, std::string worker = "worker_0",
+          Mode mode = Mode::kGlobal, int64_t mode_step = -1) {
+    return {storage_, step, std::move(worker), mode,
+            mode_step < 0 ? step : mode_step};
+  }
+
+  // A step with one tensor "x".
+  void Save(int64_t step, std::string worker = "worker_0",
+            Mode mode = Mode::kGlobal, int64_t mode_step = -1) {
+    At(step, std::move(worker), mode, mode_step)
+        .Tensor("x", {static_cast<float>(step)})
+        .Publish();
+  }
+
+  void End() { testing::PutFile(*storage_, index::kEndMarkerKey, ""); }
+
+ private:
+  Storage* storage_;
+};
+
+// A run in memory and, once opened, the trial that reads it.
+struct TrialForTest {
+  std::unique_ptr<Storage> owned = OpenMemoryStorage();
+  Storage* storage = owned.get();
+  RunForTest run{storage};
+  std::unique_ptr<Trial> trial = nullptr;
+
+  static TrialOptions Options() {
+    TrialOptions options;
+    options.end_delay = std::chrono::milliseconds(0);
+    options.poll_interval = std::chrono::milliseconds(1);
+    return options;
+  }
+
+  Trial& Open(TrialOptions options = Options()) {
+    trial = std::make_unique<Trial>(std::move(owned), std::move(options));
+    return *trial;
+  }
+};
+
+}  // namespace smdebug::trial
