@@ -1,0 +1,162 @@
+// Damaged files hide nothing but themselves.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "smdebug/trial.h"
+#include "src/index/run_files.h"
+#include "src/trial/run_for_test.h"
+
+namespace smdebug::trial {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kWorker = "worker_0";
+
+class DamageTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    made_.run.Declare({kWorker});
+    for (int64_t step = 0; step < 3; ++step) {
+      made_.run.At(step)
+          .Tensor("x", {static_cast<float>(step)})
+          .Tensor("y", {7})
+          .Publish();
+    }
+  }
+
+  // The content of a file, with `change` applied to it.
+  template <typename Change>
+  void Edit(const std::string& key, Change change) {
+    std::string content = testing::GetFile(*made_.storage, key).value();
+    change(content);
+    testing::PutFile(*made_.storage, key, content);
+  }
+
+  TrialForTest made_;
+};
+
+TEST_F(DamageTest, ADamagedIndexCostsItsStepAndIsNamed) {
+  const std::string key = index::IndexFileKey(1, kWorker);
+  testing::PutFile(*made_.storage, key, R"({"meta": )");
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 2));
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
+  EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is not JSON"));
+  EXPECT_EQ(trial.tensor("x").At(2).Get(0), 2);
+  try {
+    trial.tensor("x").At(1);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_EQ(error.file(), key);
+  }
+}
+
+TEST_F(DamageTest, AnIndexThatIsStillBeingCopiedIsReadWhenItIsWhole) {
+  const std::string key = index::IndexFileKey(1, kWorker);
+  const std::string whole = testing::GetFile(*made_.storage, key).value();
+  testing::PutFile(*made_.storage, key, whole.substr(0, whole.size() / 2));
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 2));
+  testing::PutFile(*made_.storage, key, whole);
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(trial.damage(), IsEmpty());
+}
+
+TEST_F(DamageTest, AFileThatIsNoIndexIsNamed) {
+  testing::PutFile(*made_.storage, "index/000000000/readme.json", "{}");
+  testing::PutFile(*made_.storage, "index/000000000/readme.txt", "hello");
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, "index/000000000/readme.json");
+}
+
+TEST_F(DamageTest, AFlippedBitInAPayloadIsNoticedAndSparesTheOtherTensors) {
+  const std::string key = index::EventFileKey(1, kWorker);
+  Edit(key, [](std::string& file) {
+    const auto one = file.find(std::string("\0\0\x80\x3f", 4));
+    ASSERT_NE(one, std::string::npos);
+    file[one] = 1;
+  });
+  Trial& trial = made_.Open();
+  EXPECT_THROW(trial.tensor("x").At(1), FormatError);
+  EXPECT_THROW(trial.tensor("x").At(1), FormatError);
+  EXPECT_EQ(trial.tensor("y").At(1).Get(0), 7);
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
+  EXPECT_EQ(trial.damage()[0].tensor, "x");
+  EXPECT_THAT(trial.damage()[0].reason, HasSubstr("checksum"));
+}
+
+TEST_F(DamageTest, ChecksumsCanBeLeftUnchecked) {
+  const std::string key = index::EventFileKey(1, kWorker);
+  Edit(key, [](std::string& file) {
+    file[file.find(std::string("\0\0\x80\x3f", 4))] = 1;
+  });
+  TrialOptions options = TrialForTest::Options();
+  options.verify_checksums = false;
+  EXPECT_NEAR(made_.Open(options).tensor("x").At(1).Get(0), 1, 1e-6);
+}
+
+TEST_F(DamageTest, ATruncatedEventFileIsNamed) {
+  Edit(index::EventFileKey(1, kWorker),
+       [](std::string& file) { file.resize(file.size() - 3); });
+  Trial& trial = made_.Open();
+  EXPECT_EQ(trial.tensor("x").At(1).Get(0), 1);
+  EXPECT_THROW(trial.tensor("y").At(1), FormatError);
+  EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is cut short"));
+}
+
+TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
+  made_.storage->Remove(index::EventFileKey(1, kWorker));
+  Trial& trial = made_.Open();
+  EXPECT_THROW(trial.tensor("x").At(1), TensorUnavailableForStep);
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is missing"));
+}
+
+TEST_F(DamageTest, AnEntryThatPointsAtAnotherTensorIsNoticed) {
+  auto step = made_.run.At(3);
+  step.Tensor("x", {1}).Tensor("y", {2});
+  std::swap(step.index.tensors[0].location, step.index.tensors[1].location);
+  step.Publish();
+  Trial& trial = made_.Open();
+  EXPECT_THROW(trial.tensor("x").At(3), FormatError);
+  EXPECT_THAT(trial.damage()[0].reason, HasSubstr("holds 'y'"));
+}
+
+TEST_F(DamageTest, AReductionThatIsNotOneNumberIsNoticed) {
+  made_.run.At(3).Tensor("smdebug/reductions/min/z", {1, 2}).Publish();
+  Trial& trial = made_.Open();
+  EXPECT_THROW(trial.tensor("z").ReductionValue(3, {ReductionOp::kMin, false}),
+               FormatError);
+}
+
+TEST_F(DamageTest, ADamagedCollectionsFileLeavesTheStepsReadable) {
+  testing::PutFile(*made_.storage, index::CollectionsFileKey(kWorker), "[]");
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(trial.Collections(), IsEmpty());
+  EXPECT_EQ(trial.damage().size(), 1u);
+}
+
+TEST_F(DamageTest, ABadRegexOfACollectionMatchesNothing) {
+  Collection bad;
+  bad.name = "bad";
+  bad.include_regex = {"(", "^y$"};
+  made_.run.Declare({kWorker}, 1, {{"bad", bad}});
+  EXPECT_THAT(made_.Open().TensorNames({.collection = "bad"}),
+              ElementsAre("y"));
+}
+
+}  // namespace
+}  // namespace smdebug::trial
