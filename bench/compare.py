@@ -14,17 +14,20 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from rows import ROWS, UNITS, Row
+from rows import LESS_IS_BETTER, ROWS, UNITS, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 REPETITIONS = 3
 
-Rates = dict[str, dict[str, float]]  # Benchmark -> counter -> best rate.
+Rates = dict[str, dict[str, float]]  # Benchmark -> counter -> best figure.
+COUNTERS = {counter for counter, _ in UNITS.values()} | {row.counter for row in ROWS if row.counter}
+SMALL_COUNTERS = {row.counter or UNITS[row.unit][0] for row in ROWS if row.unit in LESS_IS_BETTER}
 
 
 def run_ours(program: Path, names: set[str], folder: Path) -> Rates:
@@ -50,8 +53,10 @@ def run_ours(program: Path, names: set[str], folder: Path) -> Rates:
         if entry.get("error_occurred"):
             sys.exit(f"compare: {program.name}: {name}: {entry.get('error_message')}")
         best = rates.setdefault(name, {})
-        for counter, _ in UNITS.values():
-            best[counter] = max(best.get(counter, 0.0), float(entry.get(counter, 0.0)))
+        for counter in COUNTERS & entry.keys():
+            choose = min if counter in SMALL_COUNTERS else max
+            value = float(entry[counter])
+            best[counter] = choose(best.get(counter, value), value)
     return rates
 
 
@@ -64,7 +69,10 @@ def run_reference(folder: Path) -> dict[str, float]:
     python = ROOT / ".venv-ref/bin/python"
     script = ROOT / "bench/python/reference_bench.py"
     output = subprocess.run(
-        [python, script, "--dir", folder], check=True, stdout=subprocess.PIPE, text=True
+        [python, script, "--dir", folder, "--runs", folder / "runs"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     ).stdout
     rates: dict[str, float] = json.loads(output)
     return rates
@@ -72,12 +80,16 @@ def run_reference(folder: Path) -> dict[str, float]:
 
 def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str, Any]:
     counter, scale = UNITS[row.unit]
+    counter = row.counter or counter
     mine = ours.get(row.ours, {}).get(counter, 0.0) / scale or None
     theirs = reference.get(row.reference or "", 0.0) / scale or None
     limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
     ratio = mine / theirs if mine and theirs else None
+    if ratio and row.unit in LESS_IS_BETTER:
+        ratio = 1 / ratio
     of_limit = mine / limit if mine and limit else None
     targets = [(ratio, row.target), (of_limit, row.of_limit), (mine, row.least)]
+    enough = all(value >= least for value, least in targets if value and least)
     return {
         "title": row.title,
         "unit": row.unit,
@@ -86,8 +98,13 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
         "ratio": ratio,
         "limit": limit,
         "of_limit": of_limit,
-        "target": {"ratio": row.target, "of_limit": row.of_limit, "least": row.least},
-        "reached": all(value >= least for value, least in targets if value and least),
+        "target": {
+            "ratio": row.target,
+            "of_limit": row.of_limit,
+            "least": row.least,
+            "most": row.most,
+        },
+        "reached": enough and not (mine and row.most and mine > row.most),
     }
 
 
@@ -101,6 +118,8 @@ def target_text(row: dict[str, Any]) -> str:
         parts.append(f"{target['of_limit']:.0%}")
     if target["least"]:
         parts.append(f"{target['least']:,.0f}")
+    if target["most"]:
+        parts.append(f"at most {target['most']:g}")
     if not parts or row["ours"] is None:
         return ", ".join(parts) or "-"
     return ", ".join(parts) + (" ok" if row["reached"] else " MISSED")
@@ -108,6 +127,10 @@ def target_text(row: dict[str, Any]) -> str:
 
 def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
+
+
+def small(value: float | None) -> bool:
+    return value is not None and value < 1
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
@@ -118,7 +141,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
             [
                 row["title"],
                 row["unit"],
-                number(row["ours"], ",.1f"),
+                number(row["ours"], ",.3g" if small(row["ours"]) else ",.1f"),
                 number(row["reference"], ",.1f"),
                 number(row["ratio"], ",.1f"),
                 number(row["limit"], ",.1f"),
@@ -168,6 +191,7 @@ def main() -> int:
         print("compare: running smdebug 1.0", file=sys.stderr)
         reference = run_reference(args.build)
 
+    shutil.rmtree(args.build / "runs", ignore_errors=True)
     rows = [measured_row(row, ours, reference) for row in ROWS]
     print_table(rows)
     report = {

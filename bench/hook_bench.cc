@@ -12,85 +12,48 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/bench_run.h"
 #include "smdebug/hook.h"
 
 namespace smdebug {
 namespace {
 
 namespace fs = std::filesystem;
+using bench::ConfigFor;
+using bench::kKiB;
+using bench::kMiB;
+using bench::Model;
+using bench::RunDir;
 
-constexpr size_t kKiB = size_t{1} << 10;
-constexpr size_t kMiB = size_t{1} << 20;
-
-// A folder for one run, empty at first and removed at the end.
-class RunDir {
- public:
-  RunDir() {
-    const char* base = std::getenv("SMDEBUG_BENCH_DIR");
-    path_ = (base != nullptr ? fs::path(base) : fs::temp_directory_path()) /
-            ("smdebug_bench_" + std::to_string(getpid()));
-    fs::remove_all(path_);
+// Times `run` on a fresh folder, again and again; what it leaves is removed
+// outside of the measured time. `run` gives the number of tensors it saved.
+template <typename Run>
+void TimeRuns(benchmark::State& state, int64_t tensors, size_t bytes,
+              const Run& run) {
+  for ([[maybe_unused]] auto _ : state) {
+    state.PauseTiming();
+    auto dir = std::make_unique<RunDir>();
+    state.ResumeTiming();
+    const int64_t saved = run(dir->string());
+    state.PauseTiming();
+    dir.reset();
+    if (saved != tensors) state.SkipWithError("tensors are missing");
+    state.ResumeTiming();
   }
-  ~RunDir() { fs::remove_all(path_); }
-  RunDir(const RunDir&) = delete;
-  RunDir& operator=(const RunDir&) = delete;
-
-  std::string string() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-HookConfig ConfigFor(const RunDir& dir, int64_t interval) {
-  HookConfig config;
-  config.out_dir = dir.string();
-  config.save_all = true;
-  config.save_config = SaveConfig::Every({.save_interval = interval});
-  return config;
-}
-
-std::vector<std::string> Names(size_t count) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < count; ++i) {
-    names.push_back("layer" + std::to_string(i) + ".weight");
-  }
-  return names;
-}
-
-// Tensors of one step, distinct in memory as those of a model are.
-std::vector<std::vector<float>> Tensors(size_t count, size_t bytes) {
-  return {count, std::vector<float>(bytes / sizeof(float), 1.5f)};
+  const int64_t saved = state.iterations() * tensors;
+  state.SetItemsProcessed(saved);
+  state.SetBytesProcessed(saved * static_cast<int64_t>(bytes));
 }
 
 // Whole runs of `steps` steps, from construction to the end of Close().
 void BM_Raw(benchmark::State& state, size_t count, size_t bytes, int steps) {
-  const auto names = Names(count);
-  const auto tensors = Tensors(count, bytes);
-  const int64_t shape[] = {static_cast<int64_t>(bytes / sizeof(float))};
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto dir = std::make_unique<RunDir>();
-    state.ResumeTiming();
-    Hook hook(ConfigFor(*dir, 1));
-    for (int step = 0; step < steps; ++step) {
-      hook.BeginStep();
-      for (size_t i = 0; i < count; ++i) {
-        hook.Save(names[i], ViewOf<float>(tensors[i], shape));
-      }
-    }
+  const Model model(count, bytes);
+  TimeRuns(state, steps * model.count(), bytes, [&](const std::string& dir) {
+    Hook hook(ConfigFor(dir, 1));
+    for (int step = 0; step < steps; ++step) model.Step(hook);
     hook.Close();
-    const HookStats stats = hook.stats();
-    if (stats.tensors_saved != steps * static_cast<int64_t>(count)) {
-      state.SkipWithError("tensors are missing");
-    }
-    state.PauseTiming();
-    dir.reset();
-    state.ResumeTiming();
-  }
-  const int64_t saved =
-      state.iterations() * steps * static_cast<int64_t>(count);
-  state.SetItemsProcessed(saved);
-  state.SetBytesProcessed(saved * static_cast<int64_t>(bytes));
+    return hook.stats().tensors_saved;
+  });
 }
 
 void WriteAll(int fd, const void* data, size_t size) {
@@ -107,59 +70,43 @@ void WriteAll(int fd, const void* data, size_t size) {
 // records with a head and a tail, and an index of a line per tensor.
 void BM_PlainWrite(benchmark::State& state, size_t count, size_t bytes,
                    int steps) {
-  const auto tensors = Tensors(count, bytes);
+  const Model model(count, bytes);
   const std::string head(110, 'h');
   const std::string tail(40, 't');
   const std::string index(count * 100, 'i');
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto dir = std::make_unique<RunDir>();
-    state.ResumeTiming();
-    fs::create_directories(dir->string() + "/index");
+  TimeRuns(state, steps * model.count(), bytes, [&](const std::string& dir) {
+    fs::create_directories(dir + "/index");
     for (int step = 0; step < steps; ++step) {
-      const std::string folder =
-          dir->string() + "/events/" + std::to_string(step);
+      const std::string folder = dir + "/events/" + std::to_string(step);
       fs::create_directories(folder);
       const std::string events = folder + "/events";
       int fd = open((events + ".tmp").c_str(), O_WRONLY | O_CREAT, 0644);
-      for (const auto& tensor : tensors) {
+      for (const auto& tensor : model.values()) {
         WriteAll(fd, head.data(), head.size());
         WriteAll(fd, tensor.data(), bytes);
         WriteAll(fd, tail.data(), tail.size());
       }
       close(fd);
       fs::rename(events + ".tmp", events);
-      const std::string indexed =
-          dir->string() + "/index/" + std::to_string(step);
+      const std::string indexed = dir + "/index/" + std::to_string(step);
       fd = open((indexed + ".tmp").c_str(), O_WRONLY | O_CREAT, 0644);
       WriteAll(fd, index.data(), index.size());
       close(fd);
       fs::rename(indexed + ".tmp", indexed);
     }
-    state.PauseTiming();
-    dir.reset();
-    state.ResumeTiming();
-  }
-  const int64_t saved =
-      state.iterations() * steps * static_cast<int64_t>(count);
-  state.SetItemsProcessed(saved);
-  state.SetBytesProcessed(saved * static_cast<int64_t>(bytes));
+    return steps * model.count();
+  });
 }
 
 // How long Save() holds its caller while the buffer has room: the writer may
 // work between the steps, outside of the measured time.
 void BM_Caller(benchmark::State& state, size_t count, size_t bytes) {
   const RunDir dir;
-  const auto names = Names(count);
-  const auto tensors = Tensors(count, bytes);
-  const int64_t shape[] = {static_cast<int64_t>(bytes / sizeof(float))};
-  Hook hook(ConfigFor(dir, 1));
+  const Model model(count, bytes);
+  Hook hook(ConfigFor(dir.string(), 1));
   int64_t steps = 0;
   const auto one_step = [&] {
-    hook.BeginStep();
-    for (size_t i = 0; i < count; ++i) {
-      hook.Save(names[i], ViewOf<float>(tensors[i], shape));
-    }
+    model.Step(hook);
     hook.EndStep();
     ++steps;
   };
@@ -169,7 +116,7 @@ void BM_Caller(benchmark::State& state, size_t count, size_t bytes) {
     }
   };
   one_step();  // The first step pays for fresh memory once.
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.PauseTiming();
     drain();
     state.ResumeTiming();
@@ -184,11 +131,11 @@ void BM_Caller(benchmark::State& state, size_t count, size_t bytes) {
 
 // The same bytes from the same tensors into memory that was touched before.
 void BM_Memcpy(benchmark::State& state, size_t count, size_t bytes) {
-  const auto tensors = Tensors(count, bytes);
+  const Model model(count, bytes);
   std::vector<std::vector<char>> copies(count, std::vector<char>(bytes, 1));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (size_t i = 0; i < count; ++i) {
-      std::memcpy(copies[i].data(), tensors[i].data(), bytes);
+      std::memcpy(copies[i].data(), model.values()[i].data(), bytes);
       benchmark::ClobberMemory();
     }
   }
@@ -201,69 +148,39 @@ void BM_Memcpy(benchmark::State& state, size_t count, size_t bytes) {
 // the raw values; whole runs.
 void BM_Tensorboard(benchmark::State& state, size_t count, size_t bytes,
                     int steps) {
-  const auto names = Names(count);
-  const auto tensors = Tensors(count, bytes);
-  const int64_t shape[] = {static_cast<int64_t>(bytes / sizeof(float))};
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto dir = std::make_unique<RunDir>();
-    state.ResumeTiming();
-    HookConfig config = ConfigFor(*dir, 1);
+  const Model model(count, bytes);
+  TimeRuns(state, steps * model.count(), bytes, [&](const std::string& dir) {
+    HookConfig config = ConfigFor(dir, 1);
     config.export_tensorboard = true;
     config.reduction_config =
         ReductionConfig{.reductions = {{ReductionOp::kMax}}};
     Hook hook(config);
-    for (int step = 0; step < steps; ++step) {
-      hook.BeginStep();
-      for (size_t i = 0; i < count; ++i) {
-        hook.Save(names[i], ViewOf<float>(tensors[i], shape));
-      }
-    }
+    for (int step = 0; step < steps; ++step) model.Step(hook);
     hook.Close();
-    const HookStats stats = hook.stats();
-    if (stats.tensors_saved != steps * static_cast<int64_t>(count) ||
-        stats.errors != 0) {
-      state.SkipWithError("histograms are missing");
-    }
-    state.PauseTiming();
-    dir.reset();
-    state.ResumeTiming();
-  }
-  const int64_t saved =
-      state.iterations() * steps * static_cast<int64_t>(count);
-  state.SetItemsProcessed(saved);
-  state.SetBytesProcessed(saved * static_cast<int64_t>(bytes));
+    return hook.stats().errors == 0 ? hook.stats().tensors_saved : 0;
+  });
 }
 
 // A scalar at every step, nothing else; whole runs.
 void BM_ScalarPerStep(benchmark::State& state) {
   constexpr int kSteps = 20'000;
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto dir = std::make_unique<RunDir>();
-    state.ResumeTiming();
-    Hook hook(ConfigFor(*dir, 1));
+  TimeRuns(state, kSteps, sizeof(double), [&](const std::string& dir) {
+    Hook hook(ConfigFor(dir, 1));
     for (int step = 0; step < kSteps; ++step) {
       hook.BeginStep();
       hook.SaveScalar("loss", step);
     }
     hook.Close();
-    if (hook.stats().scalars_saved != kSteps) {
-      state.SkipWithError("scalars are missing");
-    }
-    state.PauseTiming();
-    dir.reset();
-    state.ResumeTiming();
-  }
-  state.SetItemsProcessed(state.iterations() * kSteps);
+    return hook.stats().scalars_saved;
+  });
 }
 
 // What a step with one scalar costs the training thread.
 void BM_ScalarCaller(benchmark::State& state) {
   const RunDir dir;
-  Hook hook(ConfigFor(dir, 1));
+  Hook hook(ConfigFor(dir.string(), 1));
   double value = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     hook.BeginStep();
     hook.SaveScalar("loss", value += 1);
   }
@@ -277,17 +194,12 @@ void BM_ScalarCaller(benchmark::State& state) {
 // A step at which nothing is due, with `count` tensors offered.
 void BM_IdleStep(benchmark::State& state) {
   const RunDir dir;
-  const auto names = Names(static_cast<size_t>(state.range(0)));
-  const std::vector<float> tensor(1024, 1.0f);
-  const int64_t shape[] = {1024};
-  HookConfig config = ConfigFor(dir, int64_t{1} << 60);
+  const Model model(static_cast<size_t>(state.range(0)), 64);
+  HookConfig config = ConfigFor(dir.string(), int64_t{1} << 60);
   config.include_collections = {"weights", "biases", "gradients"};
   Hook hook(config);
-  hook.BeginStep();
-  for (const auto& name : names) {
-    hook.Save(name, ViewOf<float>(tensor, shape));
-  }
-  for (auto _ : state) {
+  model.Step(hook);
+  for ([[maybe_unused]] auto _ : state) {
     hook.BeginStep();
     // A shim attaches its callbacks only for steps that are due.
     if (hook.StepIsDue()) state.SkipWithError("not idle");
@@ -300,10 +212,10 @@ void BM_IdleSave(benchmark::State& state) {
   const RunDir dir;
   const std::vector<float> tensor(1024, 1.0f);
   const int64_t shape[] = {1024};
-  Hook hook(ConfigFor(dir, int64_t{1} << 60));
+  Hook hook(ConfigFor(dir.string(), int64_t{1} << 60));
   hook.BeginStep();
   hook.BeginStep();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     hook.Save("layer.weight", ViewOf<float>(tensor, shape));
   }
   state.SetItemsProcessed(state.iterations());

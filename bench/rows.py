@@ -18,6 +18,8 @@ class Row(NamedTuple):
     limit: str | None = None  # Benchmark of what the machine allows at best.
     of_limit: float | None = None  # Least part of that limit.
     least: float | None = None  # Least value, in the row's own unit.
+    most: float | None = None  # Most, where less is better.
+    counter: str | None = None  # Google Benchmark's, if it is not that of the unit.
 
 
 # Unit -> counter of Google Benchmark, and how many of it make one unit.
@@ -26,7 +28,15 @@ UNITS = {
     "GB/s": ("bytes_per_second", 1e9),
     "tensors/s": ("items_per_second", 1.0),
     "steps/s": ("items_per_second", 1.0),
+    "entries/s": ("items_per_second", 1.0),
+    "values/s": ("items_per_second", 1.0),
+    "queries/s": ("items_per_second", 1.0),
+    "MB": ("megabytes", 1.0),
+    "ms": ("median_ms", 1.0),
 }
+
+# Of these less is better; a ratio says how many times less ours is.
+LESS_IS_BETTER = {"MB", "ms"}
 
 ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
@@ -55,4 +65,14 @@ ROWS = (
     Row("TensorBoard, 1000 x 4 KiB a step", "MB/s", "hook/tensorboard/1000x4KiB",
         "tensorboard_1000x4KiB", 50),
     Row("TensorBoard, 64 MiB a step", "MB/s", "hook/tensorboard/64MiB", "tensorboard_64MiB", 10),
+    Row("open, 10,000 steps x 20 tensors", "entries/s", "trial/open/10000x20", "open_10000x20", 40),
+    Row("open, memory", "MB", "trial/open_memory/10000x20", "open_memory", most=40),
+    Row("open, 1,000,000 entries", "entries/s", "trial/open/10000x100", least=1e6 / 2),
+    Row("values(), 64 bytes each", "values/s", "trial/values/64B", "values", 5),
+    Row("read 100 x 1 MiB", "MB/s", "trial/read/100x1MiB", "read_100x1MiB", 4,
+        limit="limit/read/100x1MiB"),
+    Row("refresh that finds nothing", "queries/s", "trial/refresh_nothing", least=1 / 100e-6),
+    Row("step closed to step seen, median", "ms", "trial/live_latency", "live_median", most=10),
+    Row("step closed to step seen, p99", "ms", "trial/live_latency", "live_p99", most=50,
+        counter="p99_ms"),
 )  # fmt: skip

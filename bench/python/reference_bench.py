@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import shutil
 import tempfile
@@ -34,6 +35,7 @@ from smdebug.core.reductions import get_numpy_reduction
 from smdebug.core.tfevent.summary import _get_default_bins, histogram_summary
 from smdebug.core.utils import make_numpy_array
 from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
+from smdebug.trials import create_trial
 
 KIB, MIB = 1 << 10, 1 << 20
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -111,14 +113,14 @@ def tensors_of(count: int, size: int) -> dict[str, Array]:
 
 def raw_rate(folder: Path, count: int, size: int, steps: int, amount: float) -> float:
     tensors = tensors_of(count, size)
-
-    def work() -> float:
+    best = 0.0
+    for _ in range(4):  # The first run warms up, as Google Benchmark does for ours.
         out_dir = tempfile.mkdtemp(dir=folder)
+        begin = time.perf_counter()
         save_steps(Hook(out_dir, save_all=True), steps, tensors)
+        best = max(best, amount * steps / (time.perf_counter() - begin))
         shutil.rmtree(out_dir)
-        return amount * steps
-
-    return best_rate(work, runs=3)
+    return best
 
 
 def scalar_rate(folder: Path, steps: int) -> float:
@@ -178,8 +180,81 @@ def tensorboard_rate(folder: Path, count: int, size: int, steps: int) -> float:
     return best_rate(work, runs=3)
 
 
-def measure(folder: Path) -> dict[str, float]:
+def resident_megabytes() -> float:
+    fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return float(fields["RssAnon"].split()[0]) / 1e3
+
+
+def read_rates(runs: Path) -> dict[str, float]:
+    """Reads the runs that bench/trial_bench.cc has written and read."""
+    before = resident_megabytes()
+    begin = time.perf_counter()
+    trial = create_trial(str(runs / "10000x20"))
+    assert len(trial.steps()) == 10_000
+    assert len(trial.tensor_names()) == 20
+    # The trial sleeps for a second when it finds that the job has ended.
+    opened = time.perf_counter() - begin - 1.0
+    grown = resident_megabytes() - before
+
+    begin = time.perf_counter()
+    values = trial.tensor("layer7.weight").values()
+    valued = time.perf_counter() - begin
+    assert len(values) == 10_000
+
+    large = create_trial(str(runs / "100x1MiB"))
+    names = large.tensor_names()
+
+    def read_large() -> float:
+        for name in names:
+            value = large.tensor(name).value(2)
+            assert value.sum() == 1.5 * MIB / 4
+        return len(names) * MIB
+
     return {
+        "open_10000x20": 200_000 / opened,
+        "open_memory": grown,
+        "values": len(values) / valued,
+        "read_100x1MiB": best_rate(read_large, runs=3),
+    }
+
+
+def write_live(out_dir: str, closed: Any, steps: int) -> None:  # noqa: ANN401
+    """Steps at random moments; closed[step] is when its files were there."""
+    rng = np.random.default_rng(1)
+    tensors = tensors_of(20, 64)
+    hook = Hook(out_dir, save_all=True)
+    for step in range(steps):
+        hook.begin_step()
+        for name, value in tensors.items():
+            hook._save_for_tensor(name, value)
+        hook._close_writers()
+        closed[step] = time.monotonic()
+        time.sleep(rng.uniform(0.2, 2.0))
+
+
+def live_latencies(folder: Path, steps: int) -> dict[str, float]:
+    """Milliseconds from files closed to step seen, two processes."""
+    out_dir = tempfile.mkdtemp(dir=folder) + "/run"
+    closed = multiprocessing.Array("d", steps)
+    writer = multiprocessing.Process(target=write_live, args=(out_dir, closed, steps))
+    writer.start()
+    while not Path(out_dir, "collections/000000000/worker_0_collections.json").exists():
+        time.sleep(0.001)
+    trial = create_trial(out_dir)
+    latencies = []
+    for step in range(steps):
+        trial.wait_for_steps([step])
+        trial.dynamic_refresh = True  # wait_for_steps() leaves it off.
+        latencies.append(1e3 * (time.monotonic() - closed[step]))
+    writer.join()
+    return {
+        "live_median": float(np.percentile(latencies, 50)),
+        "live_p99": float(np.percentile(latencies, 99)),
+    }
+
+
+def measure(folder: Path, runs: Path | None) -> dict[str, float]:
+    rates = {
         "raw_100x1MiB": raw_rate(folder, 100, MIB, steps=20, amount=100 * MIB),
         "raw_1000x4KiB": raw_rate(folder, 1000, 4 * KIB, steps=3, amount=1000),
         "scalar_per_step": scalar_rate(folder, steps=200),
@@ -189,15 +264,20 @@ def measure(folder: Path) -> dict[str, float]:
         "histogram_64MiB": histogram_rate(64 * MIB, runs=3),
         "tensorboard_1000x4KiB": tensorboard_rate(folder, 1000, 4 * KIB, steps=1),
         "tensorboard_64MiB": tensorboard_rate(folder, 1, 64 * MIB, steps=1),
+        **live_latencies(folder, steps=20),
     }
+    if runs is not None and runs.exists():
+        rates.update(read_rates(runs))
+    return rates
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
+    parser.add_argument("--runs", type=Path, help="runs of bench/trial_bench.cc, to be read")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.dir) as folder:
-        print(json.dumps(measure(Path(folder)), indent=2))
+        print(json.dumps(measure(Path(folder), args.runs), indent=2))
 
 
 if __name__ == "__main__":
