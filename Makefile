@@ -2,11 +2,11 @@
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 DEMO_RUN := build/demo
-SCRIPTS := .ci/run tools/bootstrap tools/python-env tools/test-python
+SCRIPTS := .ci/run tools/bootstrap tools/fuzz tools/python-env tools/test-python
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint format asan tsan clean bootstrap
+.PHONY: help build demo test bench lint format asan tsan fuzz clean bootstrap
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -66,6 +66,12 @@ tsan: bootstrap ## Run the C++ tests under the thread sanitizer.
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+
+fuzz: ## Fuzz what reads files, FUZZ_SECONDS (60) for each input.
+	@tools/bootstrap build lint
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	tools/fuzz build/fuzz
 
 clean: ## Remove what was built; environments stay.
 	rm -rf build

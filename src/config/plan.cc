@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/base/environment.h"
-#include "src/base/json_writer.h"
 #include "src/config/environment.h"
 #include "src/config/framework.h"
 #include "src/config/inclusion.h"
@@ -101,18 +100,6 @@ std::string TensorboardDir(const HookConfig& config) {
   std::string dir = base::ExpandHome(config.out_dir);
   if (!dir.ends_with('/')) dir += '/';
   return dir += "tensorboard";
-}
-
-std::string CollectionsToJson(const Plan& plan, int64_t num_workers) {
-  base::JsonWriter json;
-  json.BeginObject().Key("collections").BeginObject();
-  for (const auto& [name, planned] : plan) {
-    json.Key(name).Raw(ToJson(planned.collection));
-  }
-  json.EndObject();
-  json.Key("_meta").BeginObject();
-  json.Key("num_workers").Int(num_workers).EndObject();
-  return json.EndObject().Take();
 }
 
 }  // namespace smdebug::config

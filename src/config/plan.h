@@ -55,10 +55,6 @@ std::string ReductionTensorName(Framework framework, Reduction reduction,
 // <out_dir>/tensorboard if export_tensorboard, else empty (no export).
 std::string TensorboardDir(const HookConfig& config);
 
-// The collections file: {"collections": {...}, "_meta": {"num_workers": n}},
-// sorted by name, byte for byte as smdebug 1.0 lays it out.
-std::string CollectionsToJson(const Plan& plan, int64_t num_workers);
-
 // The plan as `smdebug config` prints it: for people, and as JSON.
 std::string DescribePlan(const HookConfig& config, const Plan& plan);
 std::string PlanToJson(const HookConfig& config, const Plan& plan);

@@ -167,43 +167,6 @@ TEST(PlanNewCollectionTest, TakesEverythingFromTheHookAndIsSaved) {
   EXPECT_TRUE(planned.Form().save_shape);
 }
 
-// smdebug 1.0.34 exports exactly this for a hook of the same configuration,
-// but for the order of collections, which it draws at random.
-TEST(CollectionsToJsonTest, WritesTheFileOfTheReference) {
-  const std::string mode =
-      R"({"save_interval": 5, "save_steps": [1, 2], "start_step": 0, )"
-      R"("end_step": null})";
-  const auto collection = [&mode](const std::string& name,
-                                  const std::string& regex, bool loss) {
-    return "\"" + name + R"(": {"name": ")" + name +
-           R"(", "include_regex": [)" + regex + R"(], "tensor_names": [], )" +
-           (loss ? R"("reduction_config": {"save_raw_tensor": true, )"
-                   R"("reductions": "", "save_shape": false}, )"
-                 : R"("reduction_config": {"save_raw_tensor": false, )"
-                   R"("reductions": "min,abs_l2_norm", )"
-                   R"("save_shape": false}, )") +
-           R"("save_config": {"TRAIN": )" + mode + R"(, "EVAL": )" + mode +
-           R"(, "PREDICT": )" + mode + R"(, "GLOBAL": )" + mode +
-           R"(}, "save_histogram": )" + (loss ? "false" : "true") + "}";
-  };
-  HookConfig config = Config(Framework::kPyTorch);
-  config.save_all = true;
-  config.include_regex = {"relu"};
-  config.reduction_config = ReductionConfig{
-      {{ReductionOp::kMin, false}, {ReductionOp::kL2, true}}, false, false};
-  config.save_config =
-      SaveConfig::Every({.save_interval = 5, .save_steps = {1, 2}});
-  EXPECT_EQ(CollectionsToJson(MakePlan(config), 3),
-            R"({"collections": {)" + collection("all", R"(".*")", false) +
-                ", " + collection("biases", R"("^(?!gradient).*bias")", false) +
-                ", " + collection("default", R"("relu")", false) + ", " +
-                collection("gradients", R"("^gradient")", false) + ", " +
-                collection("losses", R"("[Ll]oss_(?!input).*output")", true) +
-                ", " +
-                collection("weights", R"("^(?!gradient).*weight")", false) +
-                R"(}, "_meta": {"num_workers": 3}})");
-}
-
 TEST(TensorboardDirTest, TakesItsOwnPathThenOneInTheRun) {
   HookConfig config = Config(Framework::kPyTorch);
   EXPECT_EQ(TensorboardDir(config), "");

@@ -1,6 +1,7 @@
 #include "src/config/reduction_config.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -70,7 +71,7 @@ std::vector<Reduction> InWrittenOrder(
     }
   }
   std::ranges::stable_sort(ordered, {}, [](Reduction reduction) {
-    return (reduction.abs ? 2 : 0) + (IsNorm(reduction) ? 1 : 0);
+    return std::tuple(reduction.abs, IsNorm(reduction), IsNew(reduction));
   });
   return ordered;
 }

@@ -16,7 +16,8 @@ ReductionConfig RawOnly();
 bool SavesAnything(const ReductionConfig& form) noexcept;
 
 // Each reduction once, in the order in which smdebug 1.0 writes them: plain
-// ones, norms, those of absolute values, norms of absolute values.
+// ones, norms, those of absolute values, norms of absolute values. Ones that it
+// does not know end their part.
 std::vector<Reduction> InWrittenOrder(const std::vector<Reduction>& reductions);
 
 // Reductions in any documented spelling, as an array of strings or separated

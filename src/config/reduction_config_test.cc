@@ -53,6 +53,12 @@ TEST(ReductionConfigTest, ReadsBackWhatItWrites) {
   EXPECT_EQ(ReductionConfigFromJson("{}"), ReductionConfig{});
 }
 
+TEST(ReductionConfigTest, ReadsBackMedianWhereverItStood) {
+  const auto config = ReductionConfigFromJson(
+      R"({"reductions": "abs_median,median,abs_std,min"})");
+  EXPECT_EQ(ReductionConfigFromJson(ToJson(config)), config);
+}
+
 TEST(ReductionConfigTest, RefusesJsonOfAnotherShape) {
   for (const std::string json :
        {"3", R"({"reductions": "mode"})", R"({"reductions": 3})",

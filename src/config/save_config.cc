@@ -63,6 +63,9 @@ SaveConfig SaveConfigFromJson(std::string_view json) {
 namespace config {
 namespace {
 
+constexpr std::array kScheduleKeys = {"save_interval", "save_steps",
+                                      "start_step", "end_step"};
+
 // Stored numbers are read as they are: a run of smdebug 1.0 may hold any.
 int64_t StoredInt(const Json& value, const std::string& key) {
   return ReadInt(value, key, std::numeric_limits<int64_t>::min());
@@ -92,6 +95,15 @@ SaveConfigMode ReadSchedule(const Json& value, const std::string& place) {
     }
   }
   return schedule;
+}
+
+// Whether `value` is one schedule for all modes, as old runs have it.
+bool IsFlat(const Json& value) {
+  for (const auto& [name, field] : value.items()) {
+    if (ParseMode(name)) return false;
+  }
+  return std::ranges::any_of(
+      kScheduleKeys, [&value](const char* key) { return value.contains(key); });
 }
 
 }  // namespace
@@ -135,6 +147,7 @@ SaveConfig ReadSaveConfig(const Json& value, const std::string& place) {
   if (!value.is_object()) {
     throw ConfigError(place, ShowJson(value), "an object or null");
   }
+  if (IsFlat(value)) return SaveConfig::Every(ReadSchedule(value, place));
   SaveConfig config;
   for (const auto& [name, schedule] : value.items()) {
     const auto mode = ParseMode(name);

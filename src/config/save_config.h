@@ -20,7 +20,8 @@ bool StartsAfterEnd(const SaveConfigMode& schedule) noexcept;
 // `<place><mode prefix><field>`.
 void CheckSaveConfig(const SaveConfig& config, std::string_view place);
 
-// From the object that ToJson() writes. `place` starts the keys of errors.
+// From the object that ToJson() writes, or from one schedule for all modes, as
+// old runs have it. `place` starts the keys of errors.
 SaveConfig ReadSaveConfig(const Json& value, const std::string& place);
 
 }  // namespace smdebug::config

@@ -98,23 +98,33 @@ TEST(SaveConfigTest, ReadsBackWhatItWrites) {
       SaveConfigMode{.save_interval = 3});
 }
 
+TEST(SaveConfigTest, OneScheduleStandsForEveryMode) {
+  EXPECT_EQ(SaveConfigFromJson(R"({"save_interval": 3, "when_nan": null})"),
+            SaveConfig::Every({.save_interval = 3}));
+  EXPECT_EQ(SaveConfigFromJson(R"({"end_step": 9})"),
+            SaveConfig::Every({.end_step = 9}));
+}
+
 TEST(SaveConfigTest, RefusesJsonOfAnotherShape) {
   struct Case {
     std::string json;
     std::string key;
     std::string value;
   };
-  for (const Case& c :
-       std::vector<Case>{{"[]", "save_config", "[]"},
-                         {R"({"DANCE": null})", "save_config", "DANCE"},
-                         {R"({"TRAIN": 3})", "save_config.TRAIN", "3"},
-                         {R"({"TRAIN": {"save_interval": "x"}})",
-                          "save_config.TRAIN.save_interval", "x"},
-                         {R"({"TRAIN": {"save_steps": 3}})",
-                          "save_config.TRAIN.save_steps", "3"},
-                         {R"({"TRAIN": {"save_steps": [null]}})",
-                          "save_config.TRAIN.save_steps", "null"},
-                         {"{", "save_config", "{"}}) {
+  for (const Case& c : std::vector<Case>{
+           {"[]", "save_config", "[]"},
+           {R"({"DANCE": null})", "save_config", "DANCE"},
+           {R"({"TRAIN": 3})", "save_config.TRAIN", "3"},
+           {R"({"TRAIN": null, "save_interval": 3})", "save_config",
+            "save_interval"},
+           {R"({"save_interval": "x"})", "save_config.save_interval", "x"},
+           {R"({"TRAIN": {"save_interval": "x"}})",
+            "save_config.TRAIN.save_interval", "x"},
+           {R"({"TRAIN": {"save_steps": 3}})", "save_config.TRAIN.save_steps",
+            "3"},
+           {R"({"TRAIN": {"save_steps": [null]}})",
+            "save_config.TRAIN.save_steps", "null"},
+           {"{", "save_config", "{"}}) {
     SCOPED_TRACE(c.json);
     try {
       SaveConfigFromJson(c.json);

@@ -9,6 +9,7 @@
 #include "src/base/bytes.h"
 #include "src/base/kill_point.h"
 #include "src/base/log.h"
+#include "src/index/collections_file.h"
 #include "src/index/run_files.h"
 
 namespace smdebug::hook {
@@ -300,8 +301,12 @@ void Writer::PublishStep(Session& session, const Stamp& stamp) {
 
 void Writer::PublishCollections(Session& session) {
   if (!session.collections_changed) return;
-  const std::string json =
-      config::CollectionsToJson(session.plan, options_.folder.num_workers);
+  index::CollectionsFile content;
+  for (const auto& [name, planned] : session.plan) {
+    content.collections.emplace(name, planned.collection);
+  }
+  content.num_workers = options_.folder.num_workers;
+  const std::string json = ToJson(content);
   const auto file =
       storage_->Create(index::CollectionsFileKey(options_.folder.worker),
                        {.visibility = Visibility::kOnPublish,

@@ -8,31 +8,12 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/index/json_reader.h"
+#include "src/index/collections_file.h"
 #include "src/index/run_files.h"
 #include "src/index/step_index.h"
 
 namespace smdebug::index {
 namespace {
-
-// The number of workers that a collections file declares; 0 if it does not.
-// Throws FormatError if it is not a collections file.
-int64_t ParseNumWorkers(std::string_view json, std::string_view file) {
-  const JsonReader reader(json, file);
-  const JsonPlace place = {.key = "collections"};
-  const auto collections =
-      reader.GetObject(reader.Require(reader.root(), place.key, {}), place);
-  for (const auto [name, collection] : collections) {
-    reader.GetObject(collection, {.list = "collections", .key = name});
-  }
-  const auto meta = reader.Find(reader.root(), "_meta");
-  if (!meta) return 0;
-  const auto num_workers =
-      reader.Find(reader.GetObject(*meta, {.key = "_meta"}), "num_workers");
-  if (!num_workers) return 0;
-  return reader.GetInt(*num_workers, {.list = "_meta", .key = "num_workers"},
-                       1);
-}
 
 // The first entry that ends beyond `size`, as a reason; empty if all fit.
 std::string FindEntryBeyond(const StepIndex& index, uint64_t size) {
@@ -120,9 +101,11 @@ class Summarizer {
       if (!name) continue;
       Worker(*name);
       ReadChecked(file.key, [&](std::string_view text) {
-        const int64_t num_workers = ParseNumWorkers(text, file.key);
+        const CollectionsFile content = ParseCollectionsFile(text, file.key);
         // The first file that says decides, as in smdebug 1.0.
-        if (summary_.num_workers == 0) summary_.num_workers = num_workers;
+        if (summary_.num_workers == 0) {
+          summary_.num_workers = content.num_workers.value_or(0);
+        }
       });
     }
   }

@@ -11,6 +11,7 @@
 #include "src/base/text.h"
 #include "src/record/event_fields.h"
 #include "src/record/record.h"
+#include "src/record/shape.h"
 #include "src/record/tensor_event.h"
 
 namespace smdebug::record {
@@ -226,28 +227,18 @@ class Decoder {
       Fail(fmt::format("the tensor's type {} is not known", dtype_));
     }
     out_.dtype = is_string ? DType::kString : static_cast<DType>(dtype_);
-    const bool has_other =
-        is_string ? !out_.content.empty() : !out_.strings.empty();
-    const uint64_t found =
-        is_string ? out_.strings.size() : out_.content.size();
-    if (has_other || !Spans(out_.shape, is_string ? 1 : item_bytes, found)) {
+    const std::optional<uint64_t> count = CountElements(out_.shape);
+    const bool fills = is_string
+                           ? out_.content.empty() && out_.shape.size() == 1 &&
+                                 count == out_.strings.size()
+                           : out_.strings.empty() && count.has_value() &&
+                                 Fill(out_.content.size(), *count, item_bytes);
+    if (!fills) {
       Fail(
           fmt::format("the content of a tensor of type {} does not fill its "
                       "shape",
                       DTypeName(out_.dtype)));
     }
-  }
-
-  // Whether `shape` spans exactly `total` units in items of `item` units.
-  static bool Spans(std::span<const int64_t> shape, uint64_t item,
-                    uint64_t total) {
-    if (std::ranges::find(shape, 0) != shape.end()) return total == 0;
-    uint64_t product = item;
-    for (const int64_t extent : shape) {
-      const auto factor = static_cast<uint64_t>(extent);
-      if (__builtin_mul_overflow(product, factor, &product)) return false;
-    }
-    return product == total;
   }
 
   void RequireFirst(bool* seen, std::string_view what) const {

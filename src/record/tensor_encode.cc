@@ -9,6 +9,7 @@
 #include "src/base/bytes.h"
 #include "src/record/event_fields.h"
 #include "src/record/record.h"
+#include "src/record/shape.h"
 #include "src/record/tensor_event.h"
 #include "src/record/wire.h"
 
@@ -89,18 +90,6 @@ Sizes Measure(const TensorEvent& event, std::string_view mode_step,
   return sizes;
 }
 
-// Elements that the shape spans; nullopt if it is not one or spans too many.
-std::optional<uint64_t> CountElements(std::span<const int64_t> shape) {
-  uint64_t count = 1;
-  for (const int64_t extent : shape) {
-    if (extent < 0) return std::nullopt;
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count)) {
-      return std::nullopt;
-    }
-  }
-  return count;
-}
-
 void RequireEncodable(const TensorEvent& event) {
   if (event.content_bytes > kMaxPayloadBytes) {
     throw UnsupportedTensor(
@@ -121,10 +110,8 @@ void RequireEncodable(const TensorEvent& event) {
     }
     return;
   }
-  const uint64_t item_bytes = ItemSize(event.dtype);
-  if (!count.has_value() || item_bytes == 0 ||
-      event.content_bytes / item_bytes != *count ||
-      event.content_bytes % item_bytes != 0) {
+  if (!count.has_value() ||
+      !Fill(event.content_bytes, *count, ItemSize(event.dtype))) {
     throw UnsupportedTensor(
         event.name,
         fmt::format("{} bytes of {} do not fill the shape [{}]",

@@ -317,6 +317,8 @@ TEST(TensorEventTest, RefusesWhatARecordCannotHold) {
                        .content_bytes = (uint64_t{1} << 31) - 10}));
   const std::array<int64_t, 3> overflow = {kMax, kMax, 4};
   EXPECT_TRUE(refused({.name = "t", .shape = overflow, .content_bytes = 4}));
+  const std::array<int64_t, 3> empty_overflow = {0, kMax, 2};
+  EXPECT_TRUE(refused({.name = "t", .shape = empty_overflow}));
   const std::array<int64_t, 2> negative = {-1, -1};
   EXPECT_TRUE(refused({.name = "t", .shape = negative, .content_bytes = 4}));
   const std::array<int64_t, 1> two = {2};
