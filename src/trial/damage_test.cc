@@ -9,10 +9,12 @@
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
 #include "src/index/run_files.h"
-#include "src/trial/run_for_test.h"
+#include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
 namespace {
+
+using testing::TestTrial;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -40,7 +42,7 @@ class DamageTest : public ::testing::Test {
     testing::PutFile(*made_.storage, key, content);
   }
 
-  TrialForTest made_;
+  TestTrial made_;
 };
 
 TEST_F(DamageTest, ADamagedIndexCostsItsStepAndIsNamed) {
@@ -102,7 +104,7 @@ TEST_F(DamageTest, ChecksumsCanBeLeftUnchecked) {
   Edit(key, [](std::string& file) {
     file[file.find(std::string("\0\0\x80\x3f", 4))] = 1;
   });
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.verify_checksums = false;
   EXPECT_NEAR(made_.Open(options).tensor("x").At(1).Get(0), 1, 1e-6);
 }

@@ -11,10 +11,12 @@
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
 #include "src/index/run_files.h"
-#include "src/trial/run_for_test.h"
+#include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
 namespace {
+
+using testing::TestTrial;
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
@@ -151,7 +153,7 @@ class ScenarioTest : public ::testing::TestWithParam<Scenario> {
  protected:
   void Check(bool end) {
     const Scenario& scenario = GetParam();
-    TrialForTest made;
+    TestTrial made;
     made.run.Declare(scenario.workers);
     for (const auto& [step, writers] : scenario.steps) {
       for (const char writer : writers) made.run.Save(step, {writer});
@@ -189,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(All, ScenarioTest, ::testing::ValuesIn(Scenarios()),
 
 TEST(ModeScenarioTest, ModesCountTheirOwnSteps) {
   for (const bool end : {true, false}) {
-    TrialForTest made;
+    TestTrial made;
     made.run.Declare({"a"});
     for (const int64_t step : {0, 10, 20, 30}) {
       made.run.Save(step, "a", Mode::kTrain, step);
@@ -211,7 +213,7 @@ TEST(ModeScenarioTest, ModesCountTheirOwnSteps) {
 }
 
 TEST(WaitScenarioTest, WaitingEndsWhenAStepCanNeverCome) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"a"});
   for (const int64_t step : {0, 1, 2, 3, 5, 6}) made.run.Save(step, "a");
   Trial& trial = made.Open();
@@ -234,10 +236,10 @@ TEST(WaitScenarioTest, WaitingEndsWhenAStepCanNeverCome) {
 
 // Twenty steps by one of three workers, with a window of ten.
 TEST(WindowScenarioTest, HalfAWindowIsGivenUpPerRefresh) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0", "worker_1", "worker_2"});
   for (int64_t step = 0; step < 20; ++step) made.run.Save(step);
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.incomplete_window = 10;
   Trial& trial = made.Open(options);
   EXPECT_EQ(trial.last_complete_step(), 4);
@@ -254,10 +256,10 @@ TEST(WindowScenarioTest, HalfAWindowIsGivenUpPerRefresh) {
 }
 
 TEST(WindowScenarioTest, TheWindowCountsStepsThatAreSavedNotTheirNumbers) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0", "worker_1"});
   for (int64_t step = 0; step < 10; ++step) made.run.Save(500 * step);
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.incomplete_window = 10;
   Trial& trial = made.Open(options);
   EXPECT_EQ(trial.last_complete_step(), -1);
@@ -267,10 +269,10 @@ TEST(WindowScenarioTest, TheWindowCountsStepsThatAreSavedNotTheirNumbers) {
 }
 
 TEST(WindowScenarioTest, WhatALateWorkerWroteIsFoundAtTheEnd) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0", "worker_1"});
   for (int64_t step = 0; step < 9; ++step) made.run.Save(step);
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.incomplete_window = 4;
   Trial& trial = made.Open(options);
   trial.Refresh();

@@ -7,10 +7,12 @@
 
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
-#include "src/trial/run_for_test.h"
+#include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
 namespace {
+
+using testing::TestTrial;
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -40,7 +42,7 @@ class TensorTest : public ::testing::Test {
     trial_ = &made_.Open();
   }
 
-  TrialForTest made_;
+  TestTrial made_;
   Trial* trial_ = nullptr;
 };
 
@@ -162,7 +164,7 @@ TEST_F(TensorTest, TellsWhatIsSavedWithoutReadingIt) {
 }
 
 TEST(TensorPayloadTest, AShapeEntryDoesNotHideTheValue) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.At(0).Tensor("x", {5, 6}).Shape("x", {2}, "x").Publish();
   const Tensor x = made.Open().tensor("x");
@@ -171,7 +173,7 @@ TEST(TensorPayloadTest, AShapeEntryDoesNotHideTheValue) {
 }
 
 TEST(TensorPayloadTest, TheLaterEntryOfANameIsItsValue) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.At(0).Tensor("x", {5}).Tensor("x", {6}).Publish();
   EXPECT_EQ(made.Open().tensor("x").At(0).Get(0), 6);
@@ -179,7 +181,7 @@ TEST(TensorPayloadTest, TheLaterEntryOfANameIsItsValue) {
 
 // The losses of steps 1 and 2 ride in the file of step 3.
 TEST(TensorRiderTest, ARidingScalarBelongsToItsOwnStep) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.At(0).Number("scalar/loss", 9).Publish();
   auto carrier = made.run.At(3, "worker_0", Mode::kTrain, 3);
@@ -202,7 +204,7 @@ TEST(TensorRiderTest, ARidingScalarBelongsToItsOwnStep) {
 }
 
 TEST(TensorRiderTest, AScalarSavedAgainAtTheCarriersStepIsTheLaterOne) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   auto carrier = made.run.At(3);
   carrier.Rider("scalar/loss", 1, 3, Mode::kGlobal, 3);
@@ -212,7 +214,7 @@ TEST(TensorRiderTest, AScalarSavedAgainAtTheCarriersStepIsTheLaterOne) {
 }
 
 TEST(TensorLiveTest, AnIncompleteStepIsHiddenButReadable) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0", "worker_1"});
   made.run.Save(0, "worker_0");
   Trial& trial = made.Open();

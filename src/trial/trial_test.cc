@@ -10,10 +10,13 @@
 #include "smdebug/error.h"
 #include "src/index/ledger.h"
 #include "src/index/run_files.h"
-#include "src/trial/run_for_test.h"
+#include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
 namespace {
+
+using testing::TestRun;
+using testing::TestTrial;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -40,7 +43,7 @@ class TrialTest : public ::testing::Test {
     }
   }
 
-  TrialForTest made_;
+  TestTrial made_;
 };
 
 TEST_F(TrialTest, NamesAreFilteredByStepModeRegexAndCollection) {
@@ -152,7 +155,7 @@ TEST_F(TrialTest, RefreshingCanBeTurnedOffAndComesBackAsItWas) {
 }
 
 TEST_F(TrialTest, ARangeOfStepsReadsNoOthers) {
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.begin_step = 1;
   options.end_step = 3;
   testing::PutFile(*made_.storage, index::IndexFileKey(0, "worker_0"), "junk");
@@ -164,8 +167,8 @@ TEST_F(TrialTest, ARangeOfStepsReadsNoOthers) {
 TEST_F(TrialTest, ARangeThatHoldsNothingIsRefused) {
   for (const auto& [begin, end] :
        std::vector<std::pair<int64_t, int64_t>>{{3, 3}, {4, 3}, {-1, 3}}) {
-    TrialForTest made;
-    TrialOptions options = TrialForTest::Options();
+    TestTrial made;
+    TrialOptions options = TestTrial::Options();
     options.begin_step = begin;
     options.end_step = end;
     EXPECT_THROW(made.Open(options), ConfigError) << begin;
@@ -173,9 +176,9 @@ TEST_F(TrialTest, ARangeThatHoldsNothingIsRefused) {
 }
 
 TEST(TrialOpenTest, WaitsForTheCollectionsOfEveryWorker) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"}, 2);
-  RunForTest run = made.run;
+  TestRun run = made.run;
   std::thread late([run]() mutable { run.Declare({"worker_1"}, 2); });
   Trial& trial = made.Open();
   late.join();
@@ -183,22 +186,22 @@ TEST(TrialOpenTest, WaitsForTheCollectionsOfEveryWorker) {
 }
 
 TEST(TrialOpenTest, CollectionsThatNeverCameEndTheWait) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"}, 2);
   made.run.End();
   EXPECT_THROW(made.Open(), MissingCollectionFiles);
 }
 
 TEST(TrialOpenTest, WithoutWaitingOpensWhatIsThere) {
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.wait_for_run = false;
-  TrialForTest made;
+  TestTrial made;
   made.run.Save(3);
   Trial& trial = made.Open(options);
   EXPECT_THAT(trial.Steps(), ElementsAre(3));
   EXPECT_THAT(trial.Collections(), IsEmpty());
 
-  TrialForTest empty;
+  TestTrial empty;
   testing::PutFile(*empty.storage, "notes.txt", "not a run");
   try {
     empty.Open(options);
@@ -209,16 +212,16 @@ TEST(TrialOpenTest, WithoutWaitingOpensWhatIsThere) {
 }
 
 TEST(TrialOpenTest, TheNameIsTheLastPartOfThePath) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.name = "mine";
   EXPECT_EQ(made.Open(options).name(), "mine");
 }
 
 TEST(TrialDeviceTest, DeviceNamesOfWorkersAreDecoded) {
   const std::string device = "/job:worker/replica:0/task:1/device:GPU:0";
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({device});
   made.run.Save(0, device);
   Trial& trial = made.Open();
@@ -231,7 +234,7 @@ TEST(TrialDeviceTest, DeviceNamesOfWorkersAreDecoded) {
 }
 
 TEST(TrialEndTest, ClosedLedgersMakeTheEndDelayNeedless) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.Save(0);
   index::Ledger ledger;
@@ -239,7 +242,7 @@ TEST(TrialEndTest, ClosedLedgersMakeTheEndDelayNeedless) {
   ledger.closed = true;
   testing::PutFile(*made.storage, index::LedgerKey("worker_0"), ToJson(ledger));
   made.run.End();
-  TrialOptions options = TrialForTest::Options();
+  TrialOptions options = TestTrial::Options();
   options.end_delay = std::chrono::hours(1);
   Trial& trial = made.Open(options);
   EXPECT_THAT(trial.Steps(), ElementsAre(0));
@@ -247,7 +250,7 @@ TEST(TrialEndTest, ClosedLedgersMakeTheEndDelayNeedless) {
 }
 
 TEST(TrialInputsTest, InputsLabelsAndPredictionsComeInTheOrderOfTheirNumber) {
-  TrialForTest made;
+  TestTrial made;
   Collection inputs;
   inputs.name = "inputs";
   inputs.include_regex = {"^input"};
@@ -270,7 +273,7 @@ TEST(TrialInputsTest, InputsLabelsAndPredictionsComeInTheOrderOfTheirNumber) {
 }
 
 TEST(TrialThreadsTest, ManyThreadsWaitAndRead) {
-  TrialForTest made;
+  TestTrial made;
   made.run.Declare({"worker_0"});
   Trial& trial = made.Open();
   constexpr int64_t kSteps = 50;

@@ -19,12 +19,12 @@
 #include "src/record/tensor_event.h"
 #include "tests/testing/files.h"
 
-namespace smdebug::trial {
+namespace smdebug::testing {
 
 // Writes a run into a store file by file, as workers of any kind would.
-class RunForTest {
+class TestRun {
  public:
-  explicit RunForTest(Storage* storage) : storage_(storage) {}
+  explicit TestRun(Storage* storage) : storage_(storage) {}
 
   // The collections files of `workers`, which say that there are `count`.
   void Declare(
@@ -32,9 +32,8 @@ class RunForTest {
       std::map<std::string, Collection, std::less<>> collections = {}) {
     const index::CollectionsFile file = {std::move(collections), count};
     for (const std::string& worker : workers) {
-      testing::PutFile(*storage_,
-                       index::CollectionsFileKey(index::EncodeWorker(worker)),
-                       ToJson(file));
+      PutFile(*storage_, index::CollectionsFileKey(index::EncodeWorker(worker)),
+              ToJson(file));
     }
   }
   void Declare(const std::vector<std::string>& workers) {
@@ -79,10 +78,9 @@ class RunForTest {
       const std::string worker = index::EncodeWorker(worker_);
       if (!events.empty()) {
         index.event_file = index::EventFileKey(step_, worker);
-        testing::PutFile(*storage_, index.event_file, events);
+        PutFile(*storage_, index.event_file, events);
       }
-      testing::PutFile(*storage_, index::IndexFileKey(step_, worker),
-                       ToJson(index));
+      PutFile(*storage_, index::IndexFileKey(step_, worker), ToJson(index));
     }
 
     index::StepIndex index;
@@ -133,17 +131,17 @@ class RunForTest {
         .Publish();
   }
 
-  void End() { testing::PutFile(*storage_, index::kEndMarkerKey, ""); }
+  void End() { PutFile(*storage_, index::kEndMarkerKey, ""); }
 
  private:
   Storage* storage_;
 };
 
 // A run in memory and, once opened, the trial that reads it.
-struct TrialForTest {
+struct TestTrial {
   std::unique_ptr<Storage> owned = OpenMemoryStorage();
   Storage* storage = owned.get();
-  RunForTest run{storage};
+  TestRun run{storage};
   std::unique_ptr<Trial> trial = nullptr;
 
   static TrialOptions Options() {
@@ -159,4 +157,4 @@ struct TrialForTest {
   }
 };
 
-}  // namespace smdebug::trial
+}  // namespace smdebug::testing
