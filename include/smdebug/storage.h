@@ -54,7 +54,9 @@ class PendingFile {
 struct FileInfo {
   std::string key;
   uint64_t size = 0;
-  double modified = 0;  // Seconds since the epoch.
+  // When the content was last written, in seconds since the epoch, by the clock
+  // of the store. A move keeps it.
+  double modified = 0;
 };
 
 // A read-only piece of a file: bytes, and whatever keeps them alive.
@@ -112,7 +114,8 @@ class Storage {
     return Read(key, 0, UINT64_MAX);
   }
 
-  // Size and existence; nullopt if there is no such file. Throws IoError.
+  // What List() tells about `key`; nullopt if there is no such file. Throws
+  // IoError.
   virtual std::optional<FileInfo> Stat(std::string_view key) const = 0;
 
   // Published files whose key starts with `prefix` and sorts after

@@ -123,7 +123,8 @@ class LocalStorage final : public Storage {
       throw IoError("stat", path, errno);
     }
     if (!S_ISREG(status.st_mode)) return std::nullopt;
-    return FileInfo{std::string(key), static_cast<uint64_t>(status.st_size)};
+    return FileInfo{std::string(key), static_cast<uint64_t>(status.st_size),
+                    storage::ModifiedSeconds(status)};
   }
 
   std::vector<FileInfo> List(std::string_view prefix,

@@ -7,27 +7,40 @@
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/base/bytes.h"
+#include "src/base/clock.h"
 #include "src/base/mutex.h"
 #include "src/storage/key.h"
 
 namespace smdebug {
 namespace {
 
-// A published file. Never changed: a new version is a new string, so that a
+// A published file. Never changed: a new version is a new object, so that a
 // Blob keeps the bytes it was given.
-using Content = std::shared_ptr<const std::string>;
+struct Published {
+  std::string bytes;
+  double modified = base::WallSeconds();
+};
+using Content = std::shared_ptr<const Published>;
+
+Content Publication(std::string bytes) {
+  return std::make_shared<const Published>(Published{std::move(bytes)});
+}
+
+FileInfo InfoOf(std::string_view key, const Published& file) {
+  return {std::string(key), file.bytes.size(), file.modified};
+}
 
 // Shared with pending files, which may outlive their storage. Thread-safe.
 class FileTable {
  public:
   void Put(const std::string& key, std::string content) {
-    auto file = std::make_shared<const std::string>(std::move(content));
+    Content file = Publication(std::move(content));
     const base::MutexLock lock(mu_);
     files_.insert_or_assign(key, std::move(file));
   }
 
   bool PutNew(std::string_view key, std::string_view content) {
-    auto file = std::make_shared<const std::string>(content);
+    Content file = Publication(std::string(content));
     const base::MutexLock lock(mu_);
     return files_.try_emplace(std::string(key), std::move(file)).second;
   }
@@ -46,7 +59,7 @@ class FileTable {
     auto file = start_after < prefix ? files_.lower_bound(prefix)
                                      : files_.upper_bound(start_after);
     for (; file != files_.end() && file->first.starts_with(prefix); ++file) {
-      found.push_back({file->first, file->second->size()});
+      found.push_back(InfoOf(file->first, *file->second));
     }
     return found;
   }
@@ -128,7 +141,7 @@ class MemoryStorage final : public Storage {
     storage::CheckKey(key);
     Content content = table_->Get(key);
     if (content == nullptr) return std::nullopt;
-    const Bytes whole = base::AsBytes(*content);
+    const Bytes whole = base::AsBytes(content->bytes);
     const Bytes rest = whole.subspan(std::min<uint64_t>(offset, whole.size()));
     return Blob{rest.first(std::min<uint64_t>(length, rest.size())),
                 std::move(content)};
@@ -138,7 +151,7 @@ class MemoryStorage final : public Storage {
     storage::CheckKey(key);
     const Content content = table_->Get(key);
     if (content == nullptr) return std::nullopt;
-    return FileInfo{std::string(key), content->size()};
+    return InfoOf(key, *content);
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
