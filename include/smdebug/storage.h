@@ -69,17 +69,25 @@ struct Blob {
   }
 };
 
-// Notices that files of a store may have changed. Thread-safe.
+// Notices that published files of a store may have changed: that one came, was
+// replaced, moved or removed. A file that can be seen while it is written
+// counts when it comes and when it is published, not each time it grows.
+// Pending files do not count.
+//
+// A watch that loses sight of the store later on tells from then on, always,
+// that there may be a change, and Wait() takes a fraction of a second to say
+// so: its caller polls. Thread-safe.
 class ChangeWatch {
  public:
   virtual ~ChangeWatch() = default;
 
-  // Whether anything may have changed since the last call; true at the first.
-  // What changed before the call is seen by a List() after it.
+  // Whether anything may have changed since the last call by any thread; true
+  // at the first. A List() after the call sees what changed before it.
   virtual bool Changed() = 0;
 
   // Waits until Changed() would return true, at most `timeout`, and tells
-  // whether it would.
+  // whether it would. A change ends the wait of every thread that waits, even
+  // if one of them takes it with Changed() before the others look.
   virtual bool Wait(std::chrono::milliseconds timeout) = 0;
 };
 
@@ -135,11 +143,11 @@ class Storage {
   virtual void Move(std::string_view from, std::string_view to) = 0;
 
   // Watches the files right below the root, and those at any depth below
-  // `folders` (keys without a trailing '/'). Neither the root nor the folders
-  // need to exist yet. nullptr where the store cannot tell, for then the caller
-  // has to poll. The watch may outlive the store.
+  // `folders`, which are of the form of keys. Neither the root nor the folders
+  // need to exist yet. nullptr where the store cannot tell; the caller has to
+  // poll then. The watch may outlive the store.
   virtual std::unique_ptr<ChangeWatch> Watch(
-      std::span<const std::string_view> folders) const;
+      std::span<const std::string_view> folders) const = 0;
 };
 
 // Files under a local folder, which is made when the first file is written. "~"

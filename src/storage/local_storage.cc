@@ -17,6 +17,7 @@
 #include "src/storage/key.h"
 #include "src/storage/local_file.h"
 #include "src/storage/local_list.h"
+#include "src/storage/local_watch.h"
 #include "src/storage/posix_file.h"
 
 namespace smdebug {
@@ -151,6 +152,11 @@ class LocalStorage final : public Storage {
       return std::rename(source.c_str(), target.c_str()) == 0;
     });
     if (!moved) throw IoError("move", source, errno);
+  }
+
+  std::unique_ptr<ChangeWatch> Watch(
+      std::span<const std::string_view> folders) const override {
+    return storage::WatchLocalFiles(root_, folders);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,8 @@ namespace smdebug::testing {
 struct StorageDriver {
   std::string name;
   std::function<std::shared_ptr<Storage>()> open;
+  // Whether Watch() is to give a watch.
+  bool watches = true;
 };
 
 inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
@@ -30,6 +33,23 @@ inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
 class StorageConformanceTest : public ::testing::TestWithParam<StorageDriver> {
  protected:
   const std::shared_ptr<Storage> storage_ = GetParam().open();
+};
+
+// What every ChangeWatch promises. Joined in the same way.
+class WatchConformanceTest : public StorageConformanceTest {
+ protected:
+  void SetUp() override {
+    if (!GetParam().watches) GTEST_SKIP() << "the store cannot tell";
+    watch_ = Watch();
+    ASSERT_NE(watch_, nullptr);
+  }
+
+  std::unique_ptr<ChangeWatch> Watch() const {
+    static constexpr std::string_view kFolders[] = {"index", "deep/inside"};
+    return storage_->Watch(kFolders);
+  }
+
+  std::unique_ptr<ChangeWatch> watch_;  // Made while the store was empty.
 };
 
 }  // namespace smdebug::testing
