@@ -74,21 +74,21 @@ struct Blob {
 // counts when it comes and when it is published, not each time it grows.
 // Pending files do not count.
 //
-// A watch that loses sight of the store later on tells from then on, always,
-// that there may be a change, and Wait() takes a fraction of a second to say
-// so: its caller polls. Thread-safe.
+// A watch that loses sight of the store later on tells of a change each time it
+// is asked, and Wait() takes a fraction of a second: its caller polls.
+// Thread-safe.
 class ChangeWatch {
  public:
   virtual ~ChangeWatch() = default;
 
-  // Whether anything may have changed since the last call by any thread; true
-  // at the first. A List() after the call sees what changed before it.
-  virtual bool Changed() = 0;
+  // How many changes there were so far, from 1 on. A List() after the call sees
+  // what changed before it.
+  virtual uint64_t Changes() = 0;
 
-  // Waits until Changed() would return true, at most `timeout`, and tells
-  // whether it would. A change ends the wait of every thread that waits, even
-  // if one of them takes it with Changed() before the others look.
-  virtual bool Wait(std::chrono::milliseconds timeout) = 0;
+  // Waits until Changes() is not `known`, at most `timeout`, and tells whether
+  // it is not. So a change is never missed by one thread because another has
+  // asked in between.
+  virtual bool Wait(uint64_t known, std::chrono::milliseconds timeout) = 0;
 };
 
 // Files under one root, by key: relative, '/'-separated, no empty, "." or ".."

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -38,14 +39,15 @@ class LocalWatch final : public ChangeWatch {
         bell_(std::move(bell)),
         watches_(std::move(watches)) {}
 
-  bool Changed() override {
-    if (IsForkedCopy()) return true;
+  uint64_t Changes() override {
+    if (IsForkedCopy()) return ++child_looks_;
     const base::MutexLock lock(mu_);
     TakeIn();
-    return std::exchange(taken_, seen_) != seen_ || lost_sight_;
+    if (lost_sight_) ++seen_;
+    return seen_;
   }
 
-  bool Wait(milliseconds timeout) override {
+  bool Wait(uint64_t known, milliseconds timeout) override {
     if (IsForkedCopy()) return WaitToPoll(timeout);
     const TimePoint deadline = base::DeadlineAfter(timeout);
     const Waiting waiting(this);
@@ -53,9 +55,8 @@ class LocalWatch final : public ChangeWatch {
       {
         const base::MutexLock lock(mu_);
         TakeIn();
-        // What another thread took meanwhile ends this wait too.
-        if (seen_ != waiting.taken()) return true;
         if (lost_sight_) break;
+        if (seen_ != known) return true;
       }
       if (std::chrono::steady_clock::now() >= deadline) return false;
       SleepUntilEvent(deadline);
@@ -70,7 +71,6 @@ class LocalWatch final : public ChangeWatch {
     explicit Waiting(LocalWatch* watch) : watch_(watch) {
       const base::MutexLock lock(watch_->mu_);
       ++watch_->waiting_;
-      taken_ = watch_->taken_;
     }
     ~Waiting() {
       const base::MutexLock lock(watch_->mu_);
@@ -79,12 +79,8 @@ class LocalWatch final : public ChangeWatch {
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
-    // What was taken before the wait.
-    uint64_t taken() const noexcept { return taken_; }
-
    private:
     LocalWatch* const watch_;
-    uint64_t taken_ = 0;
   };
 
   bool IsForkedCopy() const noexcept {
@@ -121,13 +117,13 @@ class LocalWatch final : public ChangeWatch {
   }
 
   const uint64_t generation_ = base::ForkGeneration();
+  // In a forked child, whose parent may have held mu_: far from seen_.
+  std::atomic<uint64_t> child_looks_ = uint64_t{1} << 63;
   const int fd_;
   const FileDescriptor bell_;
   base::Mutex mu_;
   const std::unique_ptr<FolderWatches> watches_ SMDEBUG_GUARDED_BY(mu_);
-  // Changes are numbered; there is one at the start, for the first call.
   uint64_t seen_ SMDEBUG_GUARDED_BY(mu_) = 1;
-  uint64_t taken_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t waiting_ SMDEBUG_GUARDED_BY(mu_) = 0;
   bool lost_sight_ SMDEBUG_GUARDED_BY(mu_) = false;
 };

@@ -23,6 +23,7 @@
 #include "src/storage/posix_file.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/files.h"
+#include "tests/testing/onlooker.h"
 #include "tests/testing/temp_dir.h"
 
 // What holds for every watch is in tests/conformance.
@@ -31,6 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using testing::Onlooker;
 using testing::ScopedEnvironment;
 using testing::TempDir;
 using testing::WriteFile;
@@ -38,8 +40,8 @@ using testing::WriteFile;
 constexpr milliseconds kPatience{60'000};
 constexpr std::string_view kFolders[] = {"index"};
 
-std::unique_ptr<ChangeWatch> WatchIndex(const fs::path& root) {
-  return WatchLocalFiles(root.string(), kFolders);
+std::unique_ptr<Onlooker> WatchIndex(const fs::path& root) {
+  return Onlooker::Of(WatchLocalFiles(root.string(), kFolders));
 }
 
 // Runs `body` in a child process; returns what it returned, -1 if it died.
@@ -59,7 +61,7 @@ class LocalWatchTest : public ::testing::Test {
   }
 
   // With the first change taken.
-  static std::unique_ptr<ChangeWatch> Settled(const fs::path& root) {
+  static std::unique_ptr<Onlooker> Settled(const fs::path& root) {
     auto watch = WatchIndex(root);
     if (watch == nullptr) throw std::runtime_error("cannot watch");
     EXPECT_TRUE(watch->Changed());

@@ -20,18 +20,16 @@ class MemoryChanges {
     more_.notify_all();
   }
 
-  bool Take() {
+  uint64_t Count() {
     const base::MutexLock lock(mu_);
-    return std::exchange(taken_, seen_) != seen_;
+    return seen_;
   }
 
-  bool Wait(std::chrono::milliseconds timeout) {
+  bool Wait(uint64_t known, std::chrono::milliseconds timeout) {
     const base::MutexLock lock(mu_);
-    // What another thread takes meanwhile ends this wait too.
-    const uint64_t taken = taken_;
     return more_.wait_until(mu_, base::DeadlineAfter(timeout), [&] {
       mu_.AssertHeld();
-      return seen_ != taken;
+      return seen_ != known;
     });
   }
 
@@ -39,8 +37,7 @@ class MemoryChanges {
   const WatchedFolders folders_;
   base::Mutex mu_;
   base::CondVar more_;
-  uint64_t seen_ SMDEBUG_GUARDED_BY(mu_) = 1;  // The first call finds a change.
-  uint64_t taken_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  uint64_t seen_ SMDEBUG_GUARDED_BY(mu_) = 1;
 };
 
 namespace {
@@ -50,10 +47,10 @@ class MemoryWatch final : public ChangeWatch {
   explicit MemoryWatch(std::shared_ptr<MemoryChanges> changes)
       : changes_(std::move(changes)) {}
 
-  bool Changed() override { return changes_->Take(); }
+  uint64_t Changes() override { return changes_->Count(); }
 
-  bool Wait(std::chrono::milliseconds timeout) override {
-    return changes_->Wait(timeout);
+  bool Wait(uint64_t known, std::chrono::milliseconds timeout) override {
+    return changes_->Wait(known, timeout);
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/storage.h"
+#include "tests/testing/onlooker.h"
 
 namespace smdebug::testing {
 
@@ -44,12 +45,12 @@ class WatchConformanceTest : public StorageConformanceTest {
     ASSERT_NE(watch_, nullptr);
   }
 
-  std::unique_ptr<ChangeWatch> Watch() const {
+  std::unique_ptr<Onlooker> Watch() const {
     static constexpr std::string_view kFolders[] = {"index", "deep/inside"};
-    return storage_->Watch(kFolders);
+    return Onlooker::Of(storage_->Watch(kFolders));
   }
 
-  std::unique_ptr<ChangeWatch> watch_;  // Made while the store was empty.
+  std::unique_ptr<Onlooker> watch_;  // Made while the store was empty.
 };
 
 }  // namespace smdebug::testing

@@ -190,7 +190,7 @@ TEST_P(WatchConformanceTest, EveryWatchSeesTheChange) {
 
 TEST_P(WatchConformanceTest, AWatchOutlivesItsStorage) {
   auto storage = GetParam().open();
-  const auto watch = storage->Watch({});
+  const auto watch = Onlooker::Of(storage->Watch({}));
   EXPECT_TRUE(watch->Changed());
   storage.reset();
   static_cast<void>(watch->Wait(milliseconds(0)));
@@ -202,6 +202,17 @@ TEST_P(WatchConformanceTest, RefusesFoldersThatAreNoKeys) {
     EXPECT_THROW(storage_->Watch({&folder, 1}), std::invalid_argument)
         << folder;
   }
+}
+
+TEST_P(WatchConformanceTest, AChangeThatAnotherThreadHasSeenStillEndsAWait) {
+  const auto watch = storage_->Watch({});
+  const uint64_t known = watch->Changes();
+  EXPECT_FALSE(watch->Wait(known, milliseconds(0)));
+  PutFile(*storage_, "a", "x");
+  const uint64_t seen_by_another = watch->Changes();
+  EXPECT_NE(seen_by_another, known);
+  EXPECT_TRUE(watch->Wait(known, kPatience));
+  EXPECT_FALSE(watch->Wait(seen_by_another, milliseconds(0)));
 }
 
 TEST_P(WatchConformanceTest, OneChangeEndsTheWaitOfEveryThread) {
