@@ -54,7 +54,9 @@ class PendingFile {
 struct FileInfo {
   std::string key;
   uint64_t size = 0;
-  double modified = 0;  // Seconds since the epoch.
+  // When the content was last written, in seconds since the epoch, by the clock
+  // of the store. A move keeps it.
+  double modified = 0;
 
   friend bool operator==(const FileInfo&, const FileInfo&) = default;
 };
@@ -69,18 +71,26 @@ struct Blob {
   }
 };
 
-// Notices that files of a store may have changed. Thread-safe.
+// Notices that published files of a store may have changed: that one came, was
+// replaced, moved or removed. A file that can be seen while it is written
+// counts when it comes and when it is published, not each time it grows.
+// Pending files do not count.
+//
+// A watch that loses sight of the store later on tells of a change each time it
+// is asked, and Wait() takes a fraction of a second: its caller polls.
+// Thread-safe.
 class ChangeWatch {
  public:
   virtual ~ChangeWatch() = default;
 
-  // Whether anything may have changed since the last call; true at the first.
-  // What changed before the call is seen by a List() after it.
-  virtual bool Changed() = 0;
+  // How many changes there were so far, from 1 on. A List() after the call sees
+  // what changed before it.
+  virtual uint64_t Changes() = 0;
 
-  // Waits until Changed() would return true, at most `timeout`, and tells
-  // whether it would.
-  virtual bool Wait(std::chrono::milliseconds timeout) = 0;
+  // Waits until Changes() is not `known`, at most `timeout`, and tells whether
+  // it is not. So a change is never missed by one thread because another has
+  // asked in between.
+  virtual bool Wait(uint64_t known, std::chrono::milliseconds timeout) = 0;
 };
 
 // Files under one root, by key: relative, '/'-separated, no empty, "." or ".."
@@ -114,7 +124,8 @@ class Storage {
     return Read(key, 0, UINT64_MAX);
   }
 
-  // Size and existence; nullopt if there is no such file. Throws IoError.
+  // What List() tells about `key`; nullopt if there is no such file. Throws
+  // IoError.
   virtual std::optional<FileInfo> Stat(std::string_view key) const = 0;
 
   // Published files whose key starts with `prefix` and sorts after
@@ -134,11 +145,11 @@ class Storage {
   virtual void Move(std::string_view from, std::string_view to) = 0;
 
   // Watches the files right below the root, and those at any depth below
-  // `folders` (keys without a trailing '/'). Neither the root nor the folders
-  // need to exist yet. nullptr where the store cannot tell, for then the caller
-  // has to poll. The watch may outlive the store.
+  // `folders`, which are of the form of keys. Neither the root nor the folders
+  // need to exist yet. nullptr where the store cannot tell; the caller has to
+  // poll then. The watch may outlive the store.
   virtual std::unique_ptr<ChangeWatch> Watch(
-      std::span<const std::string_view> folders) const;
+      std::span<const std::string_view> folders) const = 0;
 };
 
 // Files under a local folder, which is made when the first file is written. "~"

@@ -113,6 +113,11 @@ class FaultStorage final : public Storage {
                              std::string_view start_after) const override;
   void Remove(std::string_view key) override;
   void Move(std::string_view from, std::string_view to) override;
+  // The watch of the inner storage; the plan has no part in it.
+  std::unique_ptr<ChangeWatch> Watch(
+      std::span<const std::string_view> folders) const override {
+    return inner_->Watch(folders);
+  }
 
  private:
   std::string PathOf(std::string_view key) const;

@@ -111,7 +111,8 @@ class Walk {
       key.push_back('/');
       if (MayHold(key)) folders_.push_back(std::move(key));
     } else if (S_ISREG(mode) && IsWanted(key)) {
-      found_.push_back({std::move(key), static_cast<uint64_t>(status.st_size)});
+      found_.push_back({std::move(key), static_cast<uint64_t>(status.st_size),
+                        ModifiedSeconds(status)});
     }
   }
 

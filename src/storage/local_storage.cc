@@ -17,6 +17,7 @@
 #include "src/storage/key.h"
 #include "src/storage/local_file.h"
 #include "src/storage/local_list.h"
+#include "src/storage/local_watch.h"
 #include "src/storage/posix_file.h"
 
 namespace smdebug {
@@ -123,7 +124,8 @@ class LocalStorage final : public Storage {
       throw IoError("stat", path, errno);
     }
     if (!S_ISREG(status.st_mode)) return std::nullopt;
-    return FileInfo{std::string(key), static_cast<uint64_t>(status.st_size)};
+    return FileInfo{std::string(key), static_cast<uint64_t>(status.st_size),
+                    storage::ModifiedSeconds(status)};
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
@@ -150,6 +152,11 @@ class LocalStorage final : public Storage {
       return std::rename(source.c_str(), target.c_str()) == 0;
     });
     if (!moved) throw IoError("move", source, errno);
+  }
+
+  std::unique_ptr<ChangeWatch> Watch(
+      std::span<const std::string_view> folders) const override {
+    return storage::WatchLocalFiles(root_, folders);
   }
 
  private:

@@ -7,29 +7,52 @@
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/base/bytes.h"
+#include "src/base/clock.h"
 #include "src/base/mutex.h"
 #include "src/storage/key.h"
+#include "src/storage/memory_watch.h"
 
 namespace smdebug {
 namespace {
 
-// A published file. Never changed: a new version is a new string, so that a
+// A published file. Never changed: a new version is a new object, so that a
 // Blob keeps the bytes it was given.
-using Content = std::shared_ptr<const std::string>;
+struct Published {
+  std::string bytes;
+  double modified = base::WallSeconds();
+};
+using Content = std::shared_ptr<const Published>;
+
+Content Publication(std::string bytes) {
+  return std::make_shared<const Published>(Published{std::move(bytes)});
+}
+
+FileInfo InfoOf(std::string_view key, const Published& file) {
+  return {std::string(key), file.bytes.size(), file.modified};
+}
 
 // Shared with pending files, which may outlive their storage. Thread-safe.
 class FileTable {
  public:
   void Put(const std::string& key, std::string content) {
-    auto file = std::make_shared<const std::string>(std::move(content));
-    const base::MutexLock lock(mu_);
-    files_.insert_or_assign(key, std::move(file));
+    Show(key, std::move(content));
+    feed_.Report(key);
+  }
+
+  // As Put(), for a file that goes on growing: only its appearance is reported.
+  void PutGrowing(const std::string& key, std::string content) {
+    if (Show(key, std::move(content))) feed_.Report(key);
   }
 
   bool PutNew(std::string_view key, std::string_view content) {
-    auto file = std::make_shared<const std::string>(content);
-    const base::MutexLock lock(mu_);
-    return files_.try_emplace(std::string(key), std::move(file)).second;
+    Content file = Publication(std::string(content));
+    {
+      const base::MutexLock lock(mu_);
+      const auto added = files_.try_emplace(std::string(key), std::move(file));
+      if (!added.second) return false;
+    }
+    feed_.Report(key);
+    return true;
   }
 
   // Null if there is no such file.
@@ -46,32 +69,52 @@ class FileTable {
     auto file = start_after < prefix ? files_.lower_bound(prefix)
                                      : files_.upper_bound(start_after);
     for (; file != files_.end() && file->first.starts_with(prefix); ++file) {
-      found.push_back({file->first, file->second->size()});
+      found.push_back(InfoOf(file->first, *file->second));
     }
     return found;
   }
 
   void Erase(std::string_view key) {
-    const base::MutexLock lock(mu_);
-    const auto file = files_.find(key);
-    if (file != files_.end()) files_.erase(file);
+    {
+      const base::MutexLock lock(mu_);
+      const auto file = files_.find(key);
+      if (file == files_.end()) return;
+      files_.erase(file);
+    }
+    feed_.Report(key);
   }
 
   // False if there is no file `from`.
   bool Rename(std::string_view from, std::string_view to) {
-    const base::MutexLock lock(mu_);
-    const auto file = files_.find(from);
-    if (file == files_.end()) return false;
-    if (from == to) return true;
-    Content content = std::move(file->second);
-    files_.erase(file);
-    files_.insert_or_assign(std::string(to), std::move(content));
+    {
+      const base::MutexLock lock(mu_);
+      const auto file = files_.find(from);
+      if (file == files_.end()) return false;
+      if (from == to) return true;
+      Content content = std::move(file->second);
+      files_.erase(file);
+      files_.insert_or_assign(std::string(to), std::move(content));
+    }
+    feed_.Report(from);
+    feed_.Report(to);
     return true;
   }
 
+  std::unique_ptr<ChangeWatch> Watch(storage::WatchedFolders folders) {
+    return feed_.Watch(std::move(folders));
+  }
+
  private:
+  // Whether the key is new.
+  bool Show(const std::string& key, std::string content) {
+    Content file = Publication(std::move(content));
+    const base::MutexLock lock(mu_);
+    return files_.insert_or_assign(key, std::move(file)).second;
+  }
+
   mutable base::Mutex mu_;
   std::map<std::string, Content, std::less<>> files_ SMDEBUG_GUARDED_BY(mu_);
+  storage::ChangeFeed feed_;  // Told after the change, without holding mu_.
 };
 
 class MemoryFile final : public PendingFile {
@@ -87,7 +130,9 @@ class MemoryFile final : public PendingFile {
 
   void Flush() override {
     RequireOpen();
-    if (visibility_ == Visibility::kWhileWriting) table_->Put(key_, content_);
+    if (visibility_ == Visibility::kWhileWriting) {
+      table_->PutGrowing(key_, content_);
+    }
   }
 
   void Publish() override {
@@ -128,7 +173,7 @@ class MemoryStorage final : public Storage {
     storage::CheckKey(key);
     Content content = table_->Get(key);
     if (content == nullptr) return std::nullopt;
-    const Bytes whole = base::AsBytes(*content);
+    const Bytes whole = base::AsBytes(content->bytes);
     const Bytes rest = whole.subspan(std::min<uint64_t>(offset, whole.size()));
     return Blob{rest.first(std::min<uint64_t>(length, rest.size())),
                 std::move(content)};
@@ -138,7 +183,7 @@ class MemoryStorage final : public Storage {
     storage::CheckKey(key);
     const Content content = table_->Get(key);
     if (content == nullptr) return std::nullopt;
-    return FileInfo{std::string(key), content->size()};
+    return InfoOf(key, *content);
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
@@ -157,6 +202,11 @@ class MemoryStorage final : public Storage {
     if (!table_->Rename(from, to)) {
       throw IoError("move", root_ + std::string(from), ENOENT);
     }
+  }
+
+  std::unique_ptr<ChangeWatch> Watch(
+      std::span<const std::string_view> folders) const override {
+    return table_->Watch(storage::WatchedFolders(folders));
   }
 
  private:

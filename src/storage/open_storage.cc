@@ -21,11 +21,6 @@ std::string_view SchemeOf(std::string_view url) {
 
 }  // namespace
 
-std::unique_ptr<ChangeWatch> Storage::Watch(
-    std::span<const std::string_view> /*folders*/) const {
-  return nullptr;
-}
-
 std::unique_ptr<Storage> OpenStorage(std::string_view url) {
   constexpr std::string_view kFile = "file://";
   if (url.starts_with(kFile)) return OpenLocalStorage(url.substr(kFile.size()));

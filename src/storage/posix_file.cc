@@ -119,6 +119,11 @@ int SyncFolders(const std::string& path, const std::string& root) noexcept {
   return 0;
 }
 
+double ModifiedSeconds(const struct stat& status) noexcept {
+  return static_cast<double>(status.st_mtim.tv_sec) +
+         static_cast<double>(status.st_mtim.tv_nsec) * 1e-9;
+}
+
 std::string ParentOf(std::string_view path) {
   const size_t slash = path.find_last_of('/');
   if (slash == std::string_view::npos) return ".";

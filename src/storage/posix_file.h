@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <functional>
 #include <span>
 #include <string>
@@ -61,6 +63,9 @@ FileDescriptor OpenFresh(const std::string& path);
 // holds `root`, since any of them may have been made for this file. Returns 0
 // or an errno value.
 int SyncFolders(const std::string& path, const std::string& root) noexcept;
+
+// When the content of the file was last written, in seconds since the epoch.
+double ModifiedSeconds(const struct stat& status) noexcept;
 
 // The folder part of `path`: "/a" for "/a/b", "/" for "/a", "." for "a".
 std::string ParentOf(std::string_view path);

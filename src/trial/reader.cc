@@ -67,19 +67,18 @@ Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
                       "holds no run: it has no collections, index, events or "
                       "ledger files and no end marker");
   }
-  // Whether the job has ended is for the first query to see.
-  if (watch_ != nullptr) watch_->Changed();
   ReadCollections();
   scanner_.Scan();
+  // Whether the job has ended is for the first query to see: scanned_ stays 0.
 }
 
 void Reader::AwaitRun() {
   const Clock::time_point start = Clock::now();
   bool warned = false;
   while (true) {
+    const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     {
       const base::MutexLock lock(mu_);
-      if (watch_ != nullptr) watch_->Changed();
       // The marker first: what was there before it is seen by the listing.
       const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
       ReadCollections();
@@ -94,7 +93,7 @@ void Reader::AwaitRun() {
             collections_.num_workers());
       }
     }
-    Wait(kPatience);
+    Wait(known, kPatience);
   }
 }
 
@@ -111,9 +110,8 @@ void Reader::MaybeRefresh() {
 void Reader::RefreshNow() {
   if (loaded_all_) return;
   const Clock::time_point now = Clock::now();
-  const bool changed = watch_ == nullptr || watch_->Changed();
-  scan_is_due_ |= changed || now - last_scan_ > kLookAnywayAfter;
-  if (!scan_is_due_) return;
+  const uint64_t changes = watch_ != nullptr ? watch_->Changes() : scanned_ + 1;
+  if (changes == scanned_ && now - last_scan_ < kLookAnywayAfter) return;
   // The marker first: what was there before it is seen by the scan.
   const std::optional<FileInfo> marker = storage_->Stat(index::kEndMarkerKey);
   ReadCollections();
@@ -125,7 +123,7 @@ void Reader::RefreshNow() {
     loaded_all_ = true;
   }
   last_scan_ = now;
-  scan_is_due_ = false;
+  scanned_ = changes;
 }
 
 // Jobs of smdebug 1.0 write the marker when the first worker is done.
@@ -150,9 +148,9 @@ bool Reader::AllWorkersClosed() const {
   return closed >= collections_.num_workers();
 }
 
-bool Reader::Wait(milliseconds timeout) {
+bool Reader::Wait(uint64_t known, milliseconds timeout) {
   if (watch_ != nullptr) {
-    return watch_->Wait(std::min(timeout, kLookAnywayAfter));
+    return watch_->Wait(known, std::min(timeout, kLookAnywayAfter));
   }
   std::this_thread::sleep_for(std::min(timeout, options_.poll_interval));
   return true;
@@ -187,9 +185,11 @@ bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
   const Clock::time_point start = Clock::now();
   for (const int64_t step : steps) {
     while (true) {
+      uint64_t known = 0;
       {
         const base::MutexLock lock(mu_);
         RefreshNow();
+        known = scanned_;
         const StepState state = StateOf(step, mode);
         if (state == StepState::kAvailable) break;
         if (state == StepState::kUnavailable) ThrowPassed(step, mode);
@@ -200,7 +200,7 @@ bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
         if (spent >= *timeout) return false;
         left = std::chrono::ceil<milliseconds>(*timeout - spent);
       }
-      Wait(left);
+      Wait(known, left);
     }
   }
   return true;
@@ -213,16 +213,18 @@ void Reader::ThrowPassed(int64_t step, Mode mode) const {
 }
 
 bool Reader::WaitForChange(milliseconds timeout) {
+  uint64_t known = 0;
   {
     const base::MutexLock lock(mu_);
-    if (loaded_all_ || scan_is_due_) return !loaded_all_;
+    if (loaded_all_) return false;
+    known = scanned_;
   }
-  return Wait(timeout);
+  return Wait(known, timeout);
 }
 
 void Reader::Refresh() {
   const base::MutexLock lock(mu_);
-  scan_is_due_ = true;
+  scanned_ = 0;
   RefreshNow();
 }
 

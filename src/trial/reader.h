@@ -99,8 +99,9 @@ class Reader {
   void RefreshNow() SMDEBUG_REQUIRES(mu_);
   void AwaitStragglers(const FileInfo& marker) SMDEBUG_REQUIRES(mu_);
   bool AllWorkersClosed() const SMDEBUG_REQUIRES(mu_);
-  // Waits without the lock, at most `timeout`.
-  bool Wait(Milliseconds timeout) SMDEBUG_EXCLUDES(mu_);
+  // Waits for a change after number `known`, without the lock, at most
+  // `timeout`.
+  bool Wait(uint64_t known, Milliseconds timeout) SMDEBUG_EXCLUDES(mu_);
 
   const StepRow* KnownStep(int64_t global_step) SMDEBUG_REQUIRES(mu_);
   bool IsComplete(const StepRow& row) const SMDEBUG_REQUIRES(mu_);
@@ -137,7 +138,7 @@ class Reader {
       SMDEBUG_GUARDED_BY(mu_);
   Milliseconds end_delay_ SMDEBUG_GUARDED_BY(mu_);
   std::chrono::steady_clock::time_point last_scan_ SMDEBUG_GUARDED_BY(mu_);
-  bool scan_is_due_ SMDEBUG_GUARDED_BY(mu_) = true;
+  uint64_t scanned_ SMDEBUG_GUARDED_BY(mu_) = 0;  // Number of a change.
   bool refreshing_ SMDEBUG_GUARDED_BY(mu_) = true;
   bool loaded_all_ SMDEBUG_GUARDED_BY(mu_) = false;
 };

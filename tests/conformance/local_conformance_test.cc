@@ -1,5 +1,7 @@
+#include <filesystem>
 #include <utility>
 
+#include "src/storage/file_system.h"
 #include "tests/conformance/storage_conformance.h"
 #include "tests/testing/temp_dir.h"
 
@@ -18,9 +20,14 @@ std::shared_ptr<Storage> OpenInTempDir() {
   return {std::move(local), storage};
 }
 
+const StorageDriver kDriver = {
+    "local", OpenInTempDir,
+    storage::InotifySeesAllOf(std::filesystem::temp_directory_path())};
+
 INSTANTIATE_TEST_SUITE_P(Local, StorageConformanceTest,
-                         ::testing::Values(StorageDriver{"local",
-                                                         OpenInTempDir}));
+                         ::testing::Values(kDriver));
+INSTANTIATE_TEST_SUITE_P(Local, WatchConformanceTest,
+                         ::testing::Values(kDriver));
 
 }  // namespace
 }  // namespace smdebug::testing

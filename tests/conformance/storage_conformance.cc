@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "smdebug/error.h"
+#include "src/base/clock.h"
 #include "tests/testing/files.h"
 
 // Reading, listing, exclusive creation, removal and moves. The promises about
@@ -41,6 +42,28 @@ TEST_P(StorageConformanceTest, StatTellsSizeAndExistence) {
   EXPECT_EQ(info->key, "a/five");
   EXPECT_EQ(info->size, 5u);
   EXPECT_FALSE(storage_->Stat("a/six").has_value());
+}
+
+TEST_P(StorageConformanceTest, StatAndListTellWhenAFileWasWritten) {
+  // Stores may round to seconds, and a kernel's clock ticks behind ours.
+  constexpr double kRounding = 2;
+  const double before = base::WallSeconds() - kRounding;
+  PutFile(*storage_, "a/published", "x");
+  ASSERT_TRUE(storage_->CreateExclusive("exclusive", {}));
+  PutFile(*storage_, "origin", "x");
+  const double written = storage_->Stat("origin")->modified;
+  storage_->Move("origin", "moved");
+  const double after = base::WallSeconds() + kRounding;
+
+  const std::vector<FileInfo> files = storage_->List("");
+  ASSERT_THAT(Keys(*storage_),
+              ElementsAre("a/published", "exclusive", "moved"));
+  for (const FileInfo& file : files) {
+    EXPECT_GE(file.modified, before) << file.key;
+    EXPECT_LE(file.modified, after) << file.key;
+    EXPECT_EQ(storage_->Stat(file.key)->modified, file.modified) << file.key;
+  }
+  EXPECT_EQ(files.back().modified, written);
 }
 
 TEST_P(StorageConformanceTest, AFolderIsNoFile) {

@@ -4,10 +4,12 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "smdebug/storage.h"
+#include "tests/testing/onlooker.h"
 
 namespace smdebug::testing {
 
@@ -16,6 +18,8 @@ namespace smdebug::testing {
 struct StorageDriver {
   std::string name;
   std::function<std::shared_ptr<Storage>()> open;
+  // Whether Watch() is to give a watch.
+  bool watches = true;
 };
 
 inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
@@ -30,6 +34,23 @@ inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
 class StorageConformanceTest : public ::testing::TestWithParam<StorageDriver> {
  protected:
   const std::shared_ptr<Storage> storage_ = GetParam().open();
+};
+
+// What every ChangeWatch promises. Joined in the same way.
+class WatchConformanceTest : public StorageConformanceTest {
+ protected:
+  void SetUp() override {
+    if (!GetParam().watches) GTEST_SKIP() << "the store cannot tell";
+    watch_ = Watch();
+    ASSERT_NE(watch_, nullptr);
+  }
+
+  std::unique_ptr<Onlooker> Watch() const {
+    static constexpr std::string_view kFolders[] = {"index", "deep/inside"};
+    return Onlooker::Of(storage_->Watch(kFolders));
+  }
+
+  std::unique_ptr<Onlooker> watch_;  // Made while the store was empty.
 };
 
 }  // namespace smdebug::testing
