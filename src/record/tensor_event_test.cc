@@ -353,7 +353,9 @@ TEST(TensorEventTest, LargeContentIsAlignedInItsFileWhereverTheRecordStarts) {
     std::string tail;
     const uint64_t payload = EncodeTensorEvent(event, head, tail);
     EXPECT_EQ((offset + head.size()) % kContentAlignment, 0u) << offset;
-    const std::string record = head + std::string(base::AsText(content)) + tail;
+    std::string record = head;
+    record += base::AsText(content);
+    record += tail;
     EXPECT_EQ(payload + kHeaderBytes + kFooterBytes, record.size());
     const DecodedTensor read =
         DecodeTensorRecord(base::AsBytes(record), "file");
