@@ -145,8 +145,10 @@ template <typename Owner>
 json StepsOf(Owner& owner) {
   json steps;
   for (const Mode mode : kModes) {
+    const std::vector<int64_t> all = owner.Steps(mode, true);
+    if (all.empty() && mode != Mode::kGlobal) continue;
     steps[std::string(ModeName(mode))] = {{"complete", owner.Steps(mode)},
-                                          {"all", owner.Steps(mode, true)}};
+                                          {"all", all}};
   }
   return steps;
 }
@@ -154,9 +156,8 @@ json StepsOf(Owner& owner) {
 json TensorOf(const Tensor& tensor, bool computed) {
   json at = json::object();
   for (const Mode mode : kModes) {
-    json& of_mode = at[std::string(ModeName(mode))] = json::object();
     for (const int64_t step : tensor.Steps(mode, true)) {
-      json& of_step = of_mode[std::to_string(step)] = json::object();
+      json& of_step = at[std::string(ModeName(mode))][std::to_string(step)];
       for (const std::string& worker : tensor.Workers(step, mode)) {
         of_step[worker] = EntryOf(tensor, step, mode, worker, computed);
       }

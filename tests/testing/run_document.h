@@ -19,7 +19,8 @@ TrialOptions OptionsOf(const nlohmann::json& questions);
 //   collections          name -> definition, as in the collections file
 //   workers, num_workers, modes, loaded_all_steps, last_complete_step,
 //   last_index_token, damage
-//   steps                mode -> {"complete": [...], "all": [...]}
+//   steps                mode -> {"complete": [...], "all": [...]}; GLOBAL, and
+//                        modes that have steps
 //   stamps               [step, mode, mode step] of each known step
 //   tensors              name -> {"original_name", "steps" as above, "at"}
 //

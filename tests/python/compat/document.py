@@ -94,26 +94,23 @@ def relative_token(trial: Trial, folder: Path) -> str:
 
 def steps_of(owner: Any) -> Document:  # noqa: ANN401
     """Of a trial or of one of its tensors."""
-    return {
-        mode: {
-            "complete": owner.steps(ModeKeys[mode]),
-            "all": owner.steps(ModeKeys[mode], show_incomplete_steps=True),
-        }
-        for mode in MODES
-    }
+    steps = {}
+    for mode in MODES:
+        every = owner.steps(ModeKeys[mode], show_incomplete_steps=True)
+        if every or mode == "GLOBAL":
+            steps[mode] = {"complete": owner.steps(ModeKeys[mode]), "all": every}
+    return steps
 
 
 def tensor_of(tensor: Tensor, *, computed: bool) -> Document:
     at: Document = {}
     for mode in MODES:
         key = ModeKeys[mode]
-        at[mode] = {
-            str(step): {
+        for step in tensor.steps(key, show_incomplete_steps=True):
+            at.setdefault(mode, {})[str(step)] = {
                 worker: entry_of(tensor, step, key, worker, computed=computed)
                 for worker in sorted(tensor.workers(step, key))
             }
-            for step in tensor.steps(key, show_incomplete_steps=True)
-        }
     return {"original_name": tensor.original_name, "steps": steps_of(tensor), "at": at}
 
 

@@ -129,8 +129,8 @@ def put_key_error_right(name: str, given: object) -> object:
 
 
 def previous_steps(document: Document, tensor: str, mode: str, step: int, count: int) -> list[int]:
-    steps: list[int] = document["tensors"][tensor]["steps"][mode]["complete"]
-    return [s for s in steps if s <= step][-count:]
+    steps = document["tensors"][tensor]["steps"].get(mode, {"complete": []})
+    return [s for s in steps["complete"] if s <= step][-count:]
 
 
 def all_names_of(collections: Document, truth: Truth) -> Document:

@@ -9,7 +9,6 @@ import numpy as np
 from compat.agreement import check_documents, read_with_both
 from compat.faults import entries
 from compat.questions import questions_of
-from support.config import MODES
 from support.driver import Document, RunReader
 from support.model import Run, Stamp
 from support.truth import Truth
@@ -101,7 +100,7 @@ def number_of(document: Document) -> float:
 
 
 def worker_has(tensor: Document, worker: str) -> bool:
-    return any(worker in by for mode in MODES for by in tensor["at"][mode].values())
+    return any(worker in by for steps in tensor["at"].values() for by in steps.values())
 
 
 def first_of_mode_step(known: dict[int, Stamp], stamp: Stamp) -> int:
