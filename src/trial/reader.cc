@@ -116,6 +116,8 @@ void Reader::RefreshNow() {
   const std::optional<FileInfo> marker = storage_->Stat(index::kEndMarkerKey);
   ReadCollections();
   scanner_.Scan();
+  // No further change may come that would make us look once more.
+  scanner_.GiveUpBeyondWindow();
   if (marker) {
     AwaitStragglers(*marker);
     ReadCollections();

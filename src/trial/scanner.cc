@@ -1,6 +1,7 @@
 #include "src/trial/scanner.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "smdebug/error.h"
@@ -91,7 +92,15 @@ void Scanner::ReadAgainWhatChanged() {
 
 void Scanner::MoveToken() {
   if (last_complete_step_ >= token_step_) SetToken(last_complete_step_);
-  // A worker that died must not hold the others up for ever.
+  GiveUp(1);
+}
+
+void Scanner::GiveUpBeyondWindow() {
+  GiveUp(std::numeric_limits<size_t>::max());
+}
+
+// A worker that died must not hold the others up for ever.
+void Scanner::GiveUp(size_t most_halves) {
   std::vector<int64_t> waiting;
   const auto later = std::ranges::upper_bound(
       catalog_.steps(), last_complete_step_, {}, &StepRow::step);
@@ -99,8 +108,14 @@ void Scanner::MoveToken() {
     if (it->workers > 0) waiting.push_back(it->step);
   }
   const auto window = static_cast<size_t>(window_);
-  if (waiting.size() <= window) return;
-  last_complete_step_ = waiting[std::max<size_t>(window / 2, 1) - 1];
+  const size_t half = std::max<size_t>(window / 2, 1);
+  size_t given_up = 0;
+  for (size_t halves = 0;
+       halves < most_halves && waiting.size() - given_up > window; ++halves) {
+    given_up += half;
+  }
+  if (given_up == 0) return;
+  last_complete_step_ = waiting[given_up - 1];
   SetToken(last_complete_step_);
 }
 

@@ -34,6 +34,10 @@ class Scanner {
   // they have changed. Throws IoError.
   void Scan();
 
+  // Scan() gives up half a window, as smdebug 1.0 does; this as many as it
+  // takes until no more steps than the window are waited for.
+  void GiveUpBeyondWindow();
+
   // Looks at every file again, also at those before the token: the job has
   // ended, and nothing may be left behind. All steps are complete then.
   void ScanAll();
@@ -61,6 +65,7 @@ class Scanner {
   void Read(const FileInfo& file);
   void ReadAgainWhatChanged();
   void MoveToken();
+  void GiveUp(size_t most_halves);
   void SetToken(int64_t step);
 
   const Storage* const storage_;

@@ -1,4 +1,4 @@
-"""Opens runs of ours with smdebug 1.0, out of its own environment."""
+"""Runs of either, opened by both, out of the environment of smdebug 1.0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ os.environ["SMDEBUG_LOG_LEVEL"] = "off"
 os.environ.pop("TRAINING_JOB_NAME", None)
 
 from hypothesis import HealthCheck, settings
-from support.driver import Driver
+from support.driver import Driver, RunReader
 
 # The same cases in every run; SMDEBUG_EXAMPLES=<n> draws n new ones.
 _asked = os.environ.get("SMDEBUG_EXAMPLES")
@@ -32,4 +32,10 @@ settings.load_profile("compat")
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Driver]:
     with Driver() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def reader() -> Iterator[RunReader]:
+    with RunReader() as running:
         yield running

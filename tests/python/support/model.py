@@ -40,10 +40,19 @@ class SavedTensor:
     reductions: dict[str, Reduced] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class SavedScalar:
+    name: str  # In full.
+    value: float
+    stamp: Stamp  # Where it was saved, whichever file it rides in.
+
+
 @dataclass
 class SavedStep:
     stamp: Stamp
     tensors: dict[str, SavedTensor] = field(default_factory=dict)
+    # All that ride in the files of this step, then those saved at it.
+    published: list[SavedScalar] = field(default_factory=list)
     # By full name, the value that smdebug 1.0 shows at this step.
     scalars: dict[str, float] = field(default_factory=dict)
 
@@ -52,7 +61,10 @@ class SavedStep:
 class Run:
     steps: list[SavedStep]
     plan: dict[str, Planned]
-    scalar_count: int
+
+    @property
+    def scalar_count(self) -> int:
+        return sum(len(step.published) for step in self.steps)
 
 
 def saved_tensor(value: Array, deciding: list[Planned]) -> SavedTensor | None:
@@ -81,12 +93,11 @@ class Model:
         self._last_steps = dict.fromkeys(MODES, -1)
         self._begun: Stamp | None = None
         self._current: SavedStep | None = None
-        self._waiting: list[tuple[str, float, Stamp]] = []
-        self._scalar_count = 0
+        self._waiting: list[SavedScalar] = []
         self._steps: list[SavedStep] = []
 
     def run(self) -> Run:
-        return Run(self._steps, self._plan, self._scalar_count)
+        return Run(self._steps, self._plan)
 
     def set_mode(self, mode: str) -> None:
         if mode != self._mode:
@@ -139,8 +150,8 @@ class Model:
     def save_scalar(self, action: SaveScalar) -> None:
         if self._hook.dry_run:
             return
-        self._scalar_count += 1
-        self._waiting.append(("scalar/" + action.name, action.value, self._scalar_stamp()))
+        scalar = SavedScalar("scalar/" + action.name, action.value, self._scalar_stamp())
+        self._waiting.append(scalar)
 
     def _scalar_stamp(self) -> Stamp:
         """The latest step of the mode, or the one about to begin."""
@@ -157,9 +168,10 @@ class Model:
         return self._plan[collection]
 
     def _publish(self, step: SavedStep) -> None:
-        earlier = [scalar for scalar in self._waiting if scalar[2] != step.stamp]
-        here = [scalar for scalar in self._waiting if scalar[2] == step.stamp]
-        step.scalars = {name: value for name, value, _ in earlier + here}
+        earlier = [scalar for scalar in self._waiting if scalar.stamp != step.stamp]
+        here = [scalar for scalar in self._waiting if scalar.stamp == step.stamp]
+        step.published = earlier + here
+        step.scalars = {scalar.name: scalar.value for scalar in step.published}
         self._waiting = []
         if not self._hook.dry_run:
             self._steps.append(step)
