@@ -15,7 +15,8 @@ bool SameLetter(char a, char b) {
          std::tolower(static_cast<unsigned char>(b));
 }
 
-// Levenshtein distance, blind to letter case.
+}  // namespace
+
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -29,8 +30,6 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   }
   return row.back();
 }
-
-}  // namespace
 
 std::string_view Nearest(std::string_view name,
                          std::span<const std::string_view> names) {

@@ -1,0 +1,28 @@
+#include "src/base/crc32.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "src/base/bytes.h"
+
+namespace smdebug::base {
+namespace {
+
+TEST(Crc32Test, GivesTheCheckValueOfTheCatalogue) {
+  EXPECT_EQ(Crc32(AsBytes("123456789")), 0xCBF43926u);
+  EXPECT_EQ(Crc32({}), 0u);
+}
+
+TEST(Crc32Test, PartsGiveTheSameAsTheWhole) {
+  const std::string text(1000, 'x');
+  const uint32_t whole = Crc32(AsBytes(text));
+  for (const size_t cut : {0, 1, 15, 16, 500, 1000}) {
+    EXPECT_EQ(
+        Crc32(AsBytes(text.substr(cut)), Crc32(AsBytes(text.substr(0, cut)))),
+        whole);
+  }
+}
+
+}  // namespace
+}  // namespace smdebug::base
