@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/cli/terminal.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
 }
@@ -16,10 +18,20 @@ namespace smdebug::cli {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFound = 1;  // The command's own "no".
 inline constexpr int kExitError = 2;  // A wrong call, or nothing could be done.
+inline constexpr int kExitInterrupted = 130;  // Ctrl-C, as shells count it.
 
+// Where a command writes, and what may be written there.
 struct Streams {
   std::ostream& out;
   std::ostream& err;
+  Terminal out_terminal = {};
+  Terminal err_terminal = {};
+};
+
+// One exit code of a command, and when it is given.
+struct ExitCode {
+  int code;
+  std::string_view meaning;
 };
 
 // One subcommand of `smdebug`. One thread at a time.
@@ -31,6 +43,9 @@ class Command {
   virtual std::string_view summary() const = 0;
   // Shown below --help: one example per line.
   virtual std::string_view examples() const = 0;
+  virtual std::vector<ExitCode> exit_codes() const = 0;
+  // What the page of the commands says beyond the above, in Markdown.
+  virtual std::string_view details() const { return {}; }
 
   // Declares arguments and options on `app`, bound to this object.
   virtual void Declare(CLI::App& app) = 0;
@@ -42,7 +57,15 @@ class Command {
 // Every command there is, in the order of --help.
 std::vector<std::unique_ptr<Command>> AllCommands();
 std::unique_ptr<Command> MakeConfigCommand();
+std::unique_ptr<Command> MakeDiffCommand();
+std::unique_ptr<Command> MakeExportCommand();
+std::unique_ptr<Command> MakeLsCommand();
+std::unique_ptr<Command> MakePlotCommand();
+std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeStatusCommand();
+std::unique_ptr<Command> MakeStepsCommand();
+std::unique_ptr<Command> MakeTailCommand();
+std::unique_ptr<Command> MakeVerifyCommand();
 
 // The whole program: parses `args` (without the program's name), runs one
 // command and returns its exit code. Never throws.

@@ -56,6 +56,22 @@ TEST(CommandTest, CommandsHaveDifferentNames) {
   EXPECT_EQ(names.size(), commands.size());
 }
 
+TEST(CommandTest, HelpIsAlsoACommand) {
+  EXPECT_EQ(Call({"help"}).out, Call({"--help"}).out);
+  EXPECT_EQ(Call({"help", "ls"}).out, Call({"ls", "--help"}).out);
+  EXPECT_EQ(Call({"help", "lss"}).code, kExitError);
+}
+
+TEST(CommandTest, EveryCommandTellsItsExitCodes) {
+  for (const auto& command : AllCommands()) {
+    const std::string help = Call({std::string(command->name()), "--help"}).out;
+    EXPECT_EQ(command->exit_codes().front().code, kExitOk);
+    for (const ExitCode& code : command->exit_codes()) {
+      EXPECT_THAT(help, HasSubstr(std::string(code.meaning)));
+    }
+  }
+}
+
 TEST(CommandTest, VersionIsPrinted) {
   const Outcome version = Call({"--version"});
   EXPECT_EQ(version.code, kExitOk);
@@ -69,7 +85,8 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
   } cases[] = {
       {{}, "a command is missing; the commands are: "},
       {{""}, "'' is not a command"},
-      {{"stauts", "run"}, "'stauts' is not a command; the commands are: "},
+      {{"stauts", "run"},
+       "'stauts' is not a command; did you mean status? the commands are: "},
       {{"--bogus"}, "--bogus"},
       {{"status"}, "run is required"},
       {{"status", "a", "b"}, "not expected: b"},

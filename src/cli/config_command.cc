@@ -1,12 +1,14 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "src/cli/command.h"
+#include "src/cli/options.h"
 #include "src/config/framework.h"
 #include "src/config/plan.h"
 
@@ -26,15 +28,29 @@ class ConfigCommand final : public Command {
            "  smdebug config --framework xgboost --json hook.json\n";
   }
 
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "the configuration is accepted"},
+            {kExitError, "it is refused, or cannot be read"}};
+  }
+  std::string_view details() const override {
+    return R"(Checks a configuration file of the hook before a job is started with it. It prints the plan that is in force: every collection, whether it is
+saved, when, and in which form, with what it takes from the hook filled in. If the file is refused, it prints the error that the hook would
+raise: the key, the value and what is allowed. The keys of the JSON are those of the plan.
+)";
+  }
+
   void Declare(CLI::App& app) override {
     app.add_option("file", file_,
                    "JSON configuration; default: SMDEBUG_CONFIG_FILE_PATH, "
-                   "else SageMaker's own place");
-    app.add_option("--framework", framework_, "Whose conventions to follow")
+                   "else SageMaker's own place")
+        ->type_name("");
+    app.add_option("--framework", framework_,
+                   "Whose conventions to follow: native (default), pytorch, "
+                   "tensorflow, mxnet or xgboost")
         ->check(CLI::IsMember(
             {"native", "pytorch", "tensorflow", "mxnet", "xgboost"}))
-        ->capture_default_str();
-    app.add_flag("--json", json_, "Print JSON instead of text");
+        ->type_name("NAME");
+    AddJson(app, json_);
   }
 
   int Run(Streams streams) override {

@@ -149,7 +149,7 @@ TEST_F(StatusCommandTest, WhatIsNotARunGetsOneClearSentence) {
     std::string path;
     std::string message;
   } cases[] = {
-      {dir_ / "absent", "absent: there is no such folder\n"},
+      {dir_ / "absent", "absent: no such folder\n"},
       {dir_ / "notes.txt", "notes.txt: is a file; give the folder of the run"},
       {dir_.path().string(), ": holds no run"},
       {"s3://bucket/run", "s3://bucket/run"},

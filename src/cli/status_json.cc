@@ -67,7 +67,7 @@ std::string StatusJson(const index::RunSummary& summary, std::string_view run,
     json["workers"].push_back(WorkerJson(worker));
   }
   json["damage"] = Json::array();
-  for (const index::Damage& damage : summary.damage) {
+  for (const Damage& damage : summary.damage) {
     json["damage"].push_back(
         {{"file", damage.file}, {"reason", damage.reason}});
   }

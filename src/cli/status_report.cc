@@ -1,10 +1,6 @@
 #include "src/cli/status_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-
-#include <fmt/format.h>
 
 namespace smdebug::cli {
 namespace {
@@ -96,28 +92,6 @@ bool IsWell(const RunSummary& summary) {
   const RunTotals totals = TotalsOf(summary);
   return summary.damage.empty() && totals.dropped == 0 && totals.errors == 0 &&
          totals.lost == 0;
-}
-
-std::string HumanBytes(uint64_t bytes) {
-  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB",
-                                                      "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  // 1023.95 would print as 1024.0.
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
-std::string HumanAge(double seconds) {
-  seconds = std::max(seconds, 0.0);
-  if (seconds < 120) return fmt::format("{:.0f} s", std::floor(seconds));
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  if (seconds < 172800) return fmt::format("{:.0f} h", seconds / 3600);
-  return fmt::format("{:.0f} d", seconds / 86400);
 }
 
 }  // namespace smdebug::cli

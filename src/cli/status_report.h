@@ -46,11 +46,6 @@ RunTotals TotalsOf(const index::RunSummary& summary);
 // Whether nothing is damaged, dropped, lost or failed.
 bool IsWell(const index::RunSummary& summary);
 
-// "0 B", "999 B", "1.5 KiB", "2.0 GiB".
-std::string HumanBytes(uint64_t bytes);
-// "12 s", "5 min", "3 h", "2 d".
-std::string HumanAge(double seconds);
-
 // One screen for a person. Control characters in names and messages, which
 // come from files, are shown as '?'.
 std::string StatusText(const index::RunSummary& summary, std::string_view run,

@@ -194,19 +194,5 @@ TEST(StatusReportTest, JsonHoldsTheSameNumbers) {
   EXPECT_EQ(json["damage"][0]["file"], "events/x");
 }
 
-TEST(StatusReportTest, SizesAndAgesReadAsPeopleSayThem) {
-  EXPECT_EQ(HumanBytes(0), "0 B");
-  EXPECT_EQ(HumanBytes(1023), "1023 B");
-  EXPECT_EQ(HumanBytes(1024), "1.0 KiB");
-  EXPECT_EQ(HumanBytes((1 << 20) - 1), "1.0 MiB");
-  EXPECT_EQ(HumanBytes(uint64_t{5} << 29), "2.5 GiB");
-  EXPECT_EQ(HumanBytes(UINT64_MAX), "16.0 EiB");
-  EXPECT_EQ(HumanAge(-5), "0 s");
-  EXPECT_EQ(HumanAge(119.9), "119 s");
-  EXPECT_EQ(HumanAge(600), "10 min");
-  EXPECT_EQ(HumanAge(7200), "2 h");
-  EXPECT_EQ(HumanAge(172800), "2 d");
-}
-
 }  // namespace
 }  // namespace smdebug::cli

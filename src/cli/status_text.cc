@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "src/cli/status_report.h"
+#include "src/cli/text.h"
 
 namespace smdebug::cli {
 namespace {
 
-using index::Damage;
 using index::RunSummary;
 using index::WorkerSummary;
 
@@ -17,18 +17,6 @@ using index::WorkerSummary;
 constexpr size_t kMaxMessages = 5;
 constexpr size_t kMaxDamage = 5;
 constexpr size_t kMaxWorkers = 16;
-
-std::string Printable(std::string_view text) {
-  std::string clean(text);
-  std::ranges::replace_if(
-      clean,
-      [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 || byte == 0x7F;
-      },
-      '?');
-  return clean;
-}
 
 // Lines of a label and a text. One thread at a time.
 class Screen {

@@ -1,0 +1,137 @@
+#include "src/cli/command_page.h"
+
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.h"
+
+namespace smdebug::cli {
+namespace {
+
+constexpr std::string_view kHead = R"(# The command line
+
+<!-- Made by `smdebug help --markdown`; change src/cli, not this page. -->
+
+```
+smdebug <command> [options]
+smdebug --help              lists the commands
+smdebug <command> --help    shows the options and examples of one
+smdebug --version
+```
+
+| Command | |
+|---|---|
+)";
+
+constexpr std::string_view kCommon = R"(
+`<run>` is the folder that the hook was given as `out_dir`. The run may be finished, running or dead, and may have been written by smdebug 1.0. It is read as
+it is at that moment; only `tail` waits.
+
+Results go to standard output, messages and progress to standard error. Colour and progress are for terminals; `NO_COLOR` turns the colour off. Names are
+never cut when the output is not a terminal.
+
+With `--json` standard output is one JSON document, or one per line where the command says so. JSON has no NaN and no infinities: they are the strings
+`"NaN"`, `"Infinity"` and `"-Infinity"`. A complex number is a list of its two parts. Steps are whole numbers; a step that does not exist is null.
+
+## Exit codes
+
+| Code | Meaning |
+|---|---|
+| 0 | The command did what it was asked, and all is well. |
+| 1 | The command's own "no": it worked, and what it found is not well. Each command says what that is. |
+| 2 | A wrong call, or nothing could be done: an unknown command or option, a path that is not there, a file that cannot be read. |
+| 130 | Ctrl-C, where a command has something to put in order first. |
+
+With code 2 a line on standard error says what is wrong.
+)";
+
+// Plain text as a cell of a table: '|' would end the cell, the others mean
+// something in Markdown.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (std::string_view("|<*").find(c) != std::string_view::npos) cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+// "--mode MODE", "--json", "run".
+std::string Spelling(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name();
+  std::string text = option.get_name();
+  if (!option.get_type_name().empty()) text += ' ' + option.get_type_name();
+  return text;
+}
+
+bool IsHelp(const CLI::Option& option) { return option.check_lname("help"); }
+
+// "<run> [pattern] [options]".
+std::string Usage(const CLI::App& app) {
+  std::string usage;
+  bool has_options = false;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) {
+      has_options |= !IsHelp(*option);
+      continue;
+    }
+    usage += option->get_required() ? fmt::format(" <{}>", option->get_name())
+                                    : fmt::format(" [{}]", option->get_name());
+  }
+  return has_options ? usage + " [options]" : usage;
+}
+
+std::string Section(Command& command) {
+  CLI::App app;
+  command.Declare(app);
+  const std::string name(command.name());
+  std::string text =
+      fmt::format("\n## smdebug {0}\n\n```\nsmdebug {0}{1}\n```\n\n{2}\n", name,
+                  Usage(app), command.summary());
+  text += "\n| Argument | Meaning |\n|---|---|\n";
+  for (const CLI::Option* option : app.get_options()) {
+    if (IsHelp(*option)) continue;
+    std::string meaning = option->get_description();
+    if (!option->get_default_str().empty()) {
+      meaning += fmt::format("; default: {}", option->get_default_str());
+    }
+    text += fmt::format("| `{}` | {} |\n", Spelling(*option), Cell(meaning));
+  }
+  text += "\n| Exit code | When |\n|---|---|\n";
+  for (const ExitCode& code : command.exit_codes()) {
+    text += fmt::format("| {} | {} |\n", code.code, Cell(code.meaning));
+  }
+  text += "\n```\n";
+  std::string_view examples = command.examples();
+  while (!examples.empty()) {
+    const size_t end = examples.find('\n');
+    std::string_view line = examples.substr(0, end);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    text += fmt::format("{}\n", line);
+    examples.remove_prefix(end == std::string_view::npos ? examples.size()
+                                                         : end + 1);
+  }
+  text += "```\n";
+  if (!command.details().empty()) {
+    text += fmt::format("\n{}", command.details());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string CommandPage() {
+  std::string page(kHead);
+  const auto commands = AllCommands();
+  for (const auto& command : commands) {
+    page += fmt::format("| [`{0}`](#smdebug-{0}) | {1} |\n", command->name(),
+                        command->summary());
+  }
+  page += kCommon;
+  for (const auto& command : commands) page += Section(*command);
+  return page;
+}
+
+}  // namespace smdebug::cli

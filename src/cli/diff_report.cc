@@ -1,0 +1,145 @@
+#include "src/cli/diff_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "src/cli/table.h"
+#include "src/cli/text.h"
+
+namespace smdebug::cli {
+namespace {
+
+constexpr size_t kMostNamed = 5;
+
+// "12 (a, b, c, ...)".
+template <typename T>
+std::string CountAndFirst(const std::vector<T>& list) {
+  const size_t shown = std::min(list.size(), kMostNamed);
+  return fmt::format("{} ({}{})", list.size(),
+                     fmt::join(list.begin(), list.begin() + shown, ", "),
+                     shown < list.size() ? ", ..." : "");
+}
+
+std::string Describe(const Comparison& comparison) {
+  if (!comparison.mismatch.empty()) return comparison.mismatch;
+  if (comparison.count == 1) {
+    return fmt::format("{} against {}", comparison.a, comparison.b);
+  }
+  return fmt::format("{} of {} values, most at [{}]: {} against {}",
+                     comparison.differing, comparison.count, comparison.where,
+                     comparison.a, comparison.b);
+}
+
+Json DifferenceJson(const RunDifference& difference) {
+  const Comparison& comparison = difference.comparison;
+  Json json = {{"step", difference.step},
+               {"tensor", difference.tensor},
+               {"worker", difference.worker},
+               {"what", difference.what},
+               {"mismatch", nullptr},
+               {"count", comparison.count},
+               {"differing", comparison.differing},
+               {"largest", JsonNumber(comparison.largest)},
+               {"where", nullptr},
+               {"a", nullptr},
+               {"b", nullptr}};
+  if (!comparison.mismatch.empty()) json["mismatch"] = comparison.mismatch;
+  if (comparison.where >= 0) {
+    json["where"] = comparison.where;
+    json["a"] = comparison.a;
+    json["b"] = comparison.b;
+  }
+  return json;
+}
+
+std::string LargestText(const std::vector<RunDifference>& largest,
+                        const Terminal& terminal) {
+  constexpr auto kRight = Table::Align::kRight;
+  Table table({{"tensor"},
+               {"step", kRight},
+               {"worker"},
+               {"of"},
+               {"largest", kRight},
+               {"what"}});
+  for (const RunDifference& difference : largest) {
+    const Comparison& comparison = difference.comparison;
+    table.AddRow(
+        {difference.tensor, fmt::format("{}", difference.step),
+         difference.worker, difference.what,
+         comparison.mismatch.empty() ? ShortNumber(comparison.largest) : "",
+         Describe(comparison)});
+  }
+  return table.Layout(terminal);
+}
+
+}  // namespace
+
+std::string DiffText(const RunComparison& result, const Terminal& terminal) {
+  std::string text;
+  const auto line = [&](std::string_view label, std::string_view value) {
+    text += fmt::format("{:<16} {}\n", label, Printable(value));
+  };
+  if (result.first) {
+    const RunDifference& first = *result.first;
+    line("first difference",
+         fmt::format("step {}, '{}' of {}, {}: {}", first.step, first.tensor,
+                     first.worker, first.what, Describe(first.comparison)));
+  }
+  line("compared", Counted(result.compared, "tensor") + " at their steps");
+  const std::string different =
+      result.different == 0
+          ? "none"
+          : fmt::format("{} ({} by name)", result.different,
+                        Counted(result.tensors_different, "tensor"));
+  text += fmt::format("{:<16} {}\n", "different",
+                      result.different == 0
+                          ? different
+                          : Paint(terminal, Colour::kRed, different));
+  if (!result.steps_only_a.empty()) {
+    line("steps only in A", CountAndFirst(result.steps_only_a));
+  }
+  if (!result.steps_only_b.empty()) {
+    line("steps only in B", CountAndFirst(result.steps_only_b));
+  }
+  if (!result.tensors_only_a.empty()) {
+    line("names only in A", CountAndFirst(result.tensors_only_a));
+  }
+  if (!result.tensors_only_b.empty()) {
+    line("names only in B", CountAndFirst(result.tensors_only_b));
+  }
+  if (result.entries_only_a > 0) {
+    line("saved only in A", Counted(result.entries_only_a, "tensor") +
+                                " at steps and of workers that B has too");
+  }
+  if (result.entries_only_b > 0) {
+    line("saved only in B", Counted(result.entries_only_b, "tensor") +
+                                " at steps and of workers that A has too");
+  }
+  if (!result.largest.empty()) {
+    text += "\n" + LargestText(result.largest, terminal);
+  }
+  return text;
+}
+
+Json DiffJson(const RunComparison& result) {
+  Json largest = Json::array();
+  for (const RunDifference& difference : result.largest) {
+    largest.push_back(DifferenceJson(difference));
+  }
+  return {{"equal", result.equal()},
+          {"first", result.first ? DifferenceJson(*result.first) : Json()},
+          {"compared", result.compared},
+          {"different", result.different},
+          {"tensors_different", result.tensors_different},
+          {"steps_only_a", result.steps_only_a},
+          {"steps_only_b", result.steps_only_b},
+          {"tensors_only_a", result.tensors_only_a},
+          {"tensors_only_b", result.tensors_only_b},
+          {"entries_only_a", result.entries_only_a},
+          {"entries_only_b", result.entries_only_b},
+          {"largest", std::move(largest)}};
+}
+
+}  // namespace smdebug::cli

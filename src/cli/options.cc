@@ -1,0 +1,123 @@
+#include "src/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+
+namespace smdebug::cli {
+namespace {
+
+// Adds an option that `read` takes in; it returns what is allowed instead, or
+// an empty text if it could.
+template <typename Read>
+CLI::Option* AddChecked(CLI::App& app, const std::string& name,
+                        const std::string& type, const std::string& description,
+                        Read read) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [name, read](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              const std::string allowed = read(text);
+              if (allowed.empty()) continue;
+              throw CLI::ValidationError(
+                  name, fmt::format("'{}' is not allowed; expected {}", text,
+                                    allowed));
+            }
+          },
+          description)
+      ->type_name(type)
+      ->expected(1);
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, std::string& run) {
+  app.add_option("run", run, "Folder of the run: the hook's out_dir")
+      ->required()
+      ->type_name("");
+}
+
+void AddJson(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "Print JSON instead of text");
+}
+
+void AddMode(CLI::App& app, Mode& mode) {
+  AddChecked(app, "--mode", "MODE",
+             "Only steps of this mode, counted within it: train, eval or "
+             "predict; global (the default) is all steps",
+             [&mode](const std::string& text) -> std::string {
+               const auto parsed = ParseMode(text);
+               if (!parsed) return "train, eval, predict or global";
+               mode = *parsed;
+               return {};
+             });
+}
+
+void AddWorker(CLI::App& app, std::optional<std::string>& worker) {
+  AddChecked(app, "--worker", "NAME",
+             "What this worker saved; default: the first by name that did",
+             [&worker](const std::string& text) -> std::string {
+               worker = text;
+               return {};
+             });
+}
+
+void AddRegex(CLI::App& app, std::vector<std::string>& regexes) {
+  app.add_option("--regex", regexes,
+                 "Only tensors in whose name this matches somewhere (Python's "
+                 "dialect); may be given several times")
+      ->type_name("REGEX")
+      ->expected(1)
+      ->take_all();
+}
+
+void AddAscii(CLI::App& app, bool& ascii) {
+  app.add_flag("--ascii", ascii,
+               "Draw with ASCII characters only; the default where the locale "
+               "is not UTF-8");
+}
+
+void AddStep(CLI::App& app, std::optional<int64_t>& step, bool or_last) {
+  AddChecked(app, "--step", "N",
+             or_last ? "The step, counted within the mode; default: last"
+                     : "Only this step, counted within the mode",
+             [&step, or_last](const std::string& text) -> std::string {
+               if (or_last && text == "last") {
+                 step.reset();
+                 return {};
+               }
+               const auto parsed = base::ParseInt(text);
+               if (!parsed || *parsed < 0) {
+                 return or_last ? "a whole number of at least 0, or last"
+                                : "a whole number of at least 0";
+               }
+               step = parsed;
+               return {};
+             });
+}
+
+void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
+                   const std::string& description) {
+  AddChecked(app, "--reduction", "NAME", description,
+             [&reductions](const std::string& text) -> std::string {
+               const auto parsed = ParseReduction(text);
+               if (!parsed) return ReductionNames();
+               reductions.push_back(*parsed);
+               return {};
+             })
+      ->delimiter(',')
+      ->take_all();
+}
+
+std::string ReductionNames() {
+  std::string names;
+  for (const ReductionOp op : kReductionOps) {
+    if (!names.empty()) names += op == kReductionOps.back() ? " or " : ", ";
+    names += OpName(op);
+  }
+  return names + ", each also with abs_ before it";
+}
+
+}  // namespace smdebug::cli

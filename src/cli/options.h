@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smdebug/mode.h"
+#include "smdebug/reduction.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
+class App;
+}
+
+// Options that several commands share, declared in one place so that they are
+// spelt, read and explained alike. Each is bound to the variable given, which
+// outlives the app. One thread at a time.
+namespace smdebug::cli {
+
+void AddRun(CLI::App& app, std::string& run);
+void AddJson(CLI::App& app, bool& json);
+void AddMode(CLI::App& app, Mode& mode);
+void AddWorker(CLI::App& app, std::optional<std::string>& worker);
+void AddRegex(CLI::App& app, std::vector<std::string>& regexes);
+void AddAscii(CLI::App& app, bool& ascii);
+
+// A whole number of 0 or more. With `or_last`, also the word "last", which is
+// the same as leaving it out.
+void AddStep(CLI::App& app, std::optional<int64_t>& step, bool or_last);
+
+// Names of reductions, separated by commas or given several times.
+void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
+                   const std::string& description);
+
+// "min, max, ... or l2, each also with abs_ before it".
+std::string ReductionNames();
+
+}  // namespace smdebug::cli
