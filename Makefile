@@ -25,6 +25,7 @@ demo: bootstrap $(RELEASE)/build.ninja ## Train a small model with a hook and sh
 	rm -rf $(DEMO_RUN)
 	$(RELEASE)/bin/train_mlp $(DEMO_RUN)
 	$(RELEASE)/bin/smdebug status $(DEMO_RUN)
+	$(RELEASE)/bin/smdebug plot $(DEMO_RUN) cross_entropy_loss --mode train
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	cmake --build --preset release -j $(JOBS)

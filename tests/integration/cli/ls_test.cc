@@ -1,0 +1,191 @@
+// `smdebug ls` and `smdebug steps`, over runs that the hook wrote.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "tests/integration/cli/runs.h"
+#include "tests/testing/cli.h"
+#include "tests/testing/files.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug::cli {
+namespace {
+
+using testing::CallCli;
+using testing::CliOutcome;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::TempDir;
+using testing::WriteSmallRun;
+
+class LsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    dir_ = new TempDir;
+    WriteSmallRun(*dir_ / "run");
+  }
+  static void TearDownTestSuite() { delete dir_; }
+
+  static std::string Run() { return *dir_ / "run"; }
+
+  static std::vector<std::string> NamesOf(const CliOutcome& outcome) {
+    std::vector<std::string> names;
+    const nlohmann::json json = outcome.json();
+    for (const auto& tensor : json["tensors"]) {
+      names.push_back(tensor["name"]);
+    }
+    return names;
+  }
+  static std::vector<std::string> Ls(std::vector<std::string> args) {
+    args.insert(args.begin(), {"ls", "--json", Run()});
+    return NamesOf(CallCli(args));
+  }
+
+  static TempDir* dir_;
+};
+TempDir* LsTest::dir_ = nullptr;
+
+TEST_F(LsTest, ListsTensorsInAlignedColumns) {
+  const CliOutcome outcome = CallCli({"ls", Run()});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_EQ(outcome.out,
+            "name                collections  dtype    shape   saved"
+            "          steps\n"
+            "fc.weight           weights      float32  (2, 3)  value"
+            "          6 (0..5)\n"
+            "gradient/fc.weight  gradients    float32  ?       mean, abs_max"
+            "  4 (0..3)\n"
+            "scalar/loss         losses       float64  (1,)    value"
+            "          6 (0..5)\n");
+}
+
+TEST_F(LsTest, JsonHasTheSameFacts) {
+  const auto json = CallCli({"ls", "--json", Run()}).json();
+  EXPECT_EQ(json["run"], Run());
+  ASSERT_EQ(json["tensors"].size(), 3u);
+  const auto& weight = json["tensors"][0];
+  EXPECT_EQ(weight["name"], "fc.weight");
+  EXPECT_EQ(weight["dtype"], "float32");
+  EXPECT_EQ(weight["shape"], nlohmann::json({2, 3}));
+  EXPECT_EQ(weight["saved"]["value"], true);
+  EXPECT_EQ(weight["steps"], 6);
+  EXPECT_EQ(weight["last_step"], 5);
+  const auto& gradient = json["tensors"][1];
+  EXPECT_EQ(gradient["shape"], nullptr);
+  EXPECT_EQ(gradient["saved"]["value"], false);
+  EXPECT_EQ(gradient["saved"]["reductions"],
+            nlohmann::json({"mean", "abs_max"}));
+}
+
+TEST_F(LsTest, FiltersAddUp) {
+  EXPECT_THAT(Ls({"weight"}), ElementsAre("fc.weight", "gradient/fc.weight"));
+  EXPECT_THAT(Ls({"fc*"}), ElementsAre("fc.weight"));
+  EXPECT_THAT(Ls({"--regex", "^grad", "--regex", "loss$"}),
+              ElementsAre("gradient/fc.weight", "scalar/loss"));
+  EXPECT_THAT(Ls({"--collection", "weights"}), ElementsAre("fc.weight"));
+  EXPECT_THAT(Ls({"weight", "--regex", "^f", "--collection", "weights"}),
+              ElementsAre("fc.weight"));
+  EXPECT_THAT(Ls({"--mode", "eval"}), ElementsAre("fc.weight", "scalar/loss"));
+  EXPECT_THAT(Ls({"--mode", "EVAL", "--step", "1"}),
+              ElementsAre("fc.weight", "scalar/loss"));
+  EXPECT_THAT(Ls({"--step", "1"}),
+              ElementsAre("fc.weight", "gradient/fc.weight", "scalar/loss"));
+}
+
+TEST_F(LsTest, NothingLikeThatIsTheCommandsNo) {
+  const CliOutcome outcome = CallCli({"ls", Run(), "momentum"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("none of the 3 tensors is like that"));
+}
+
+TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {
+  const TempDir dir;
+  const std::string name = "weight." + std::string(100, 'x');
+  {
+    Hook hook(testing::SaveEverything(dir / "run"));
+    hook.BeginStep();
+    testing::SaveFloats(hook, name, {1});
+  }
+  EXPECT_THAT(CallCli({"ls", dir / "run"}).out, HasSubstr(name));
+  const Terminal narrow = {.is_terminal = true, .width = 80};
+  const std::string out = CallCli({"ls", dir / "run"}, narrow).out;
+  EXPECT_THAT(out, Not(HasSubstr(name)));
+  EXPECT_THAT(out, HasSubstr("weight.xxx"));
+}
+
+TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
+  const struct {
+    std::vector<std::string> args;
+    std::string message;
+  } cases[] = {
+      {{"ls", *dir_ / "absent"}, "absent: no such folder\n"},
+      {{"ls", dir_->path().string()}, ": holds no run: "},
+      {{"ls", Run(), "--step", "9"}, "no saved step 9; the last is 5\n"},
+      {{"ls", Run(), "--mode", "train", "--step", "7"},
+       "no saved step 7 of TRAIN; the last is 3\n"},
+      {{"ls", Run(), "--step", "-1"}, "whole number of at least 0"},
+      {{"ls", Run(), "--mode", "tarin"},
+       "'tarin' is not allowed; expected train, eval, predict or global"},
+      {{"ls", Run(), "--collection", "weigths"}, "no collection 'weigths'"},
+      {{"ls", Run(), "--regex", "("}, "regex"},
+  };
+  for (const auto& test : cases) {
+    const CliOutcome outcome = CallCli(test.args);
+    EXPECT_EQ(outcome.code, kExitError) << test.message;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, HasSubstr(test.message));
+  }
+}
+
+TEST_F(LsTest, StepsAreOnePerLineAndNothingElse) {
+  EXPECT_EQ(CallCli({"steps", Run()}).out, "0\n1\n2\n3\n4\n5\n");
+  EXPECT_EQ(CallCli({"steps", Run(), "--mode", "eval"}).out, "0\n1\n");
+  EXPECT_EQ(CallCli({"steps", Run(), "--mode", "predict"}).out, "");
+}
+
+TEST_F(LsTest, LongStepsTellModeAndWorkers) {
+  EXPECT_EQ(CallCli({"steps", Run(), "--long", "--mode", "eval"}).out,
+            "step  mode  mode step  workers\n"
+            "   4  EVAL          0  worker_0\n"
+            "   5  EVAL          1  worker_0\n");
+  const auto json = CallCli({"steps", Run(), "--json"}).json();
+  EXPECT_EQ(json["num_workers"], 1);
+  ASSERT_EQ(json["steps"].size(), 6u);
+  EXPECT_EQ(json["steps"][4], (nlohmann::json{{"step", 4},
+                                              {"mode", "EVAL"},
+                                              {"mode_step", 0},
+                                              {"workers", {"worker_0"}}}));
+}
+
+TEST_F(LsTest, IncompleteStepsAreShownOnRequest) {
+  const TempDir dir;
+  HookConfig config = testing::SaveEverything(dir / "run");
+  config.include_workers = IncludeWorkers::kAll;
+  Hook first(config, Worker::OfRank(0, 2));
+  Hook second(config, Worker::OfRank(1, 2));
+  for (Hook* hook : {&first, &second}) {
+    hook->BeginStep();
+    testing::SaveFloats(*hook, "w", {1});
+    hook->EndStep();
+  }
+  first.BeginStep();
+  testing::SaveFloats(first, "w", {2});
+  first.Close();
+  const auto steps = [&](const std::string& option) {
+    return CallCli({"steps", dir / "run", option}).out;
+  };
+  // The second worker is still writing: it has published its step, or will.
+  EXPECT_THAT(steps("--incomplete"), HasSubstr("1\n"));
+  EXPECT_THAT(CallCli({"steps", dir / "run"}).out, Not(HasSubstr("1\n")));
+  second.Close();
+  EXPECT_EQ(CallCli({"steps", dir / "run"}).out, "0\n1\n");
+}
+
+}  // namespace
+}  // namespace smdebug::cli

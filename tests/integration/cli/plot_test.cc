@@ -1,0 +1,110 @@
+// `smdebug plot`, over runs that the hook wrote.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/cli/runs.h"
+#include "tests/testing/cli.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug::cli {
+namespace {
+
+using testing::CallCli;
+using testing::CliOutcome;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::TempDir;
+using testing::WriteSmallRun;
+
+class PlotTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    dir_ = new TempDir;
+    WriteSmallRun(*dir_ / "run");
+  }
+  static void TearDownTestSuite() { delete dir_; }
+
+  static std::string Run() { return *dir_ / "run"; }
+  static CliOutcome Call(std::vector<std::string> args) {
+    args.insert(args.begin(), {"plot", Run()});
+    return CallCli(args);
+  }
+
+  static TempDir* dir_;
+};
+TempDir* PlotTest::dir_ = nullptr;
+
+TEST_F(PlotTest, PlotsScalarsAsTheyAre) {
+  const CliOutcome outcome = Call({"scalar/loss", "--ascii", "--width", "40"});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              StartsWith("scalar/loss: 6 steps, last 0.166667\n\n     1 +*"));
+  EXPECT_THAT(outcome.out, HasSubstr("*"));
+  const auto json = Call({"scalar/loss", "--json"}).json();
+  EXPECT_EQ(json, Call({"loss", "--json"}).json());
+  EXPECT_EQ(json["reduction"], nullptr);
+  EXPECT_EQ(json["steps"], nlohmann::json({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(json["values"][1], 0.5);
+}
+
+TEST_F(PlotTest, PlotsReductionsOfOtherTensors) {
+  const auto values = [](const std::vector<std::string>& args) {
+    std::vector<std::string> all = args;
+    all.emplace_back("--json");
+    return Call(all).json();
+  };
+  const auto mean = values({"fc.weight"});
+  EXPECT_EQ(mean["reduction"], "mean");
+  EXPECT_EQ(mean["values"],
+            nlohmann::json({0.625, 1.625, 2.625, 3.625, 4.625, 5.625}));
+  EXPECT_EQ(values({"fc.weight:max"})["values"][0], 1.25);
+  EXPECT_EQ(values({"fc.weight", "--reduction", "max"}),
+            values({"fc.weight:max"}));
+  EXPECT_EQ(values({"gradient/fc.weight:abs_max"})["values"],
+            nlohmann::json({2.0, 2.0, 2.0, 3.0}));
+  EXPECT_EQ(values({"fc.weight", "--mode", "eval"})["steps"],
+            nlohmann::json({0, 1}));
+}
+
+TEST_F(PlotTest, PlotsWhatIsNotFinite) {
+  const TempDir dir;
+  {
+    Hook hook(testing::SaveEverything(dir / "run"));
+    for (const double loss : {1.0, double{NAN}, 0.5}) {
+      hook.BeginStep();
+      hook.SaveScalar("loss", loss);
+    }
+  }
+  const CliOutcome outcome = CallCli({"plot", dir / "run", "scalar/loss"});
+  EXPECT_THAT(outcome.out, HasSubstr("NaN at 1 step, first at step 1\n"));
+  EXPECT_EQ(
+      CallCli({"plot", dir / "run", "scalar/loss", "--json"}).json()["values"],
+      nlohmann::json({1.0, "NaN", 0.5}));
+}
+
+TEST_F(PlotTest, PlotRefusesWhatIsNotThere) {
+  const struct {
+    std::vector<std::string> args;
+    std::string message;
+  } cases[] = {
+      {{"gradient/fc.weight:l2"},
+       "no l2 of 'gradient/fc.weight' to plot; saved were mean, abs_max"},
+      {{"fc.weight:average"}, "no tensor 'fc.weight:average'"},
+      {{"fc.weight", "--reduction", "average"}, "expected min, max, mean"},
+      {{"fc.weight", "--reduction", "min,max"}, "one is plotted at a time"},
+      {{"fc.weight", "--width", "2"}, "--width"},
+      {{"fc.weight", "--mode", "predict"}, "no saved step of PREDICT"},
+  };
+  for (const auto& test : cases) {
+    const CliOutcome outcome = Call(test.args);
+    EXPECT_EQ(outcome.code, kExitError) << test.message;
+    EXPECT_THAT(outcome.err, HasSubstr(test.message));
+  }
+}
+
+}  // namespace
+}  // namespace smdebug::cli
