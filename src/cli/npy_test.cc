@@ -1,6 +1,7 @@
 #include "src/cli/npy.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ TEST(NpyTest, NumbersAreStoredAsTheyLie) {
   const int64_t shape[] = {3};
   const std::string file = FileOf(ViewOf<float>(values, shape));
   ASSERT_EQ(file.size(), 128u + 12u);
-  EXPECT_EQ(std::memcmp(file.data() + 128, values.data(), 12), 0);
+  EXPECT_EQ(file.substr(128), base::AsText(std::as_bytes(std::span(values))));
 }
 
 TEST(NpyTest, EmptyTensorsAreAHeader) {
