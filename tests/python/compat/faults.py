@@ -40,7 +40,7 @@ def put_right(theirs: Document, truth: Truth, questions: Questions) -> Document:
             found[:] = previous_steps(right, *question)
     right["collections"] = all_names_of(right["collections"], truth)
     for at, question in enumerate(questions.get("names", [])):
-        if set(question) == {"collection"} and len(truth.collections) > 1:
+        if set(question) == {"collection"} and right["collections"] != theirs["collections"]:
             answers["names"][at] = members_of(question["collection"], right)
     right["answers"] = {key: given for key, given in answers.items() if given} or None
     return right
