@@ -35,7 +35,7 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench
-	cmake --build --preset bench -j $(JOBS)
+	cmake --build --preset bench -j $(JOBS) --target benchmarks
 	tools/python-env ref
 	bench/compare.py --build build/bench
 
