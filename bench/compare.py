@@ -81,7 +81,8 @@ def run_reference(folder: Path) -> dict[str, float]:
 def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str, Any]:
     counter, scale = UNITS[row.unit]
     counter = row.counter or counter
-    mine = ours.get(row.ours, {}).get(counter, 0.0) / scale or None
+    mine = ours.get(row.ours, {}).get(counter)
+    mine = None if mine is None else mine / scale
     theirs = reference.get(row.reference or "", 0.0) / scale or None
     limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
     ratio = mine / theirs if mine and theirs else None

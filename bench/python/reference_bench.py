@@ -207,7 +207,7 @@ def read_rates(runs: Path) -> dict[str, float]:
     def read_large() -> float:
         for name in names:
             value = large.tensor(name).value(2)
-            assert value.sum() == 1.5 * MIB / 4
+            assert value.nbytes == MIB and value[-1] == 1.5
         return len(names) * MIB
 
     return {
