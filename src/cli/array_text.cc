@@ -148,7 +148,8 @@ class ArrayPrinter {
 }  // namespace
 
 std::string ArrayText(const TensorView& tensor, int64_t most, size_t width) {
-  return ArrayPrinter(tensor, most, width).Print();
+  const ShallowView shallow(tensor);
+  return ArrayPrinter(shallow.get(), most, width).Print();
 }
 
 }  // namespace smdebug::cli

@@ -60,6 +60,10 @@ TEST(ArrayTextTest, LongRowsWrapUnderTheirBracket) {
             "  5 6 7 8 9]]");
 }
 
+TEST(ArrayTextTest, AbsurdlyManyAxesAreShownAsOne) {
+  EXPECT_EQ(TextOf({7}, std::vector<int64_t>(1'000'000, 1)), "[7]");
+}
+
 TEST(ArrayTextTest, StringsAreQuoted) {
   const std::vector<std::string_view> words = {"a", "long"};
   const std::vector<int64_t> shape = {2};

@@ -66,6 +66,12 @@ std::span<const double> DoubleBlocks::Next() {
   return {block_.data(), count};
 }
 
+ShallowView::ShallowView(const TensorView& tensor)
+    : size_(tensor.size()), tensor_(tensor) {
+  constexpr size_t kMostAxes = 64;
+  if (tensor.shape.size() > kMostAxes) tensor_.shape = {&size_, 1};
+}
+
 Element ElementAt(const TensorView& tensor, int64_t index) {
   switch (tensor.dtype) {
     case DType::kFloat32:

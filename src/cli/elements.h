@@ -39,6 +39,23 @@ void ToFloats(const void* from, DType dtype, size_t count, float* to) noexcept;
 // Whether float32 is the nearest type that NumPy has: bfloat16 and float8.
 bool IsForeignFloat(DType dtype) noexcept;
 
+// A view that is safe to walk axis by axis: as it is, or as a vector if it has
+// more than 64 axes, which no program but only a damaged file has. Borrows the
+// tensor. Const calls are thread-safe.
+class ShallowView {
+ public:
+  explicit ShallowView(const TensorView& tensor);
+
+  ShallowView(const ShallowView&) = delete;
+  ShallowView& operator=(const ShallowView&) = delete;
+
+  const TensorView& get() const { return tensor_; }
+
+ private:
+  int64_t size_;
+  TensorView tensor_;
+};
+
 // One element as it is: integers as integers, float32 and narrower as float.
 using Element = std::variant<bool, int64_t, uint64_t, float, double,
                              std::complex<double>, std::string_view>;

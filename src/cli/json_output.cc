@@ -46,8 +46,9 @@ Json JsonElement(const Element& element) {
 }
 
 Json JsonArray(const TensorView& tensor) {
+  const ShallowView shallow(tensor);
   int64_t next = 0;
-  return JsonAxis(tensor, 0, next);
+  return JsonAxis(shallow.get(), 0, next);
 }
 
 void PrintJson(std::ostream& out, const Json& json) {

@@ -32,6 +32,9 @@ TEST(JsonOutputTest, ArraysAreListsByTheirShape) {
   const std::vector<std::string_view> words = {"a"};
   const std::vector<int64_t> one = {1};
   EXPECT_EQ(JsonArray(ViewOf<std::string_view>(words, one)).dump(), "[\"a\"]");
+  const std::vector<int64_t> absurd(1'000'000, 1);
+  EXPECT_EQ(JsonArray(ViewOf<int64_t>({integers.data(), 1}, absurd)).dump(),
+            "[1]");
   const std::vector<int64_t> empty = {2, 0};
   EXPECT_EQ(JsonArray(ViewOf<int64_t>({}, empty)).dump(), "[[],[]]");
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/cli/elements.h"
 #include "src/cli/text.h"
@@ -101,6 +102,10 @@ std::string NpyHeader(std::string_view descr, std::span<const int64_t> shape) {
   const size_t used = kPrefix + dict.size() + 1;
   dict.append((kAlignment - used % kAlignment) % kAlignment, ' ');
   dict += '\n';
+  if (dict.size() > 0xFFFF) {
+    throw Error(fmt::format("a tensor of {} axes is too much for a .npy file",
+                            shape.size()));
+  }
   std::string header = "\x93NUMPY";
   header += '\x01';
   header += '\x00';

@@ -12,6 +12,7 @@ namespace smdebug::cli {
 
 // The head of a .npy file of version 1.0 for elements of type `descr` ("<f4")
 // in C order: magic, version, length and a Python dict, padded to 64 bytes.
+// Throws Error for more axes than it can hold, which is more than NumPy has.
 std::string NpyHeader(std::string_view descr, std::span<const int64_t> shape);
 
 // A dense tensor as a .npy file. bfloat16 and float8, which NumPy lacks, become

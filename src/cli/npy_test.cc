@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/error.h"
 #include "src/base/bytes.h"
 
 namespace smdebug::cli {
@@ -43,6 +44,10 @@ TEST(NpyTest, HeadersOfAnyLengthAreAligned) {
     EXPECT_EQ(NpyHeader("<f4", shape).size() % 64, 0u);
     shape.push_back(int64_t{1} << rank);
   }
+}
+
+TEST(NpyTest, AbsurdlyManyAxesAreRefused) {
+  EXPECT_THROW(NpyHeader("<f4", std::vector<int64_t>(100'000, 1)), Error);
 }
 
 TEST(NpyTest, NumbersAreStoredAsTheyLie) {

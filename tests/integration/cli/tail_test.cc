@@ -67,7 +67,7 @@ class SharedText final : public std::streambuf {
 // A call of `smdebug tail` that goes on beside the test.
 class LiveTail {
  public:
-  explicit LiveTail(std::vector<std::string> args)
+  explicit LiveTail(const std::vector<std::string>& args)
       : code_(std::async(std::launch::async, [this, args] {
           std::ostream out(&out_);
           std::ostream err(&err_);

@@ -20,7 +20,6 @@ namespace {
 using testing::CallCli;
 using testing::CliOutcome;
 using ::testing::EndsWith;
-using testing::FilesBelow;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ReadFile;
