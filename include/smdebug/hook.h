@@ -151,6 +151,10 @@ class Hook {
   void SaveScalar(std::string_view name, double value,
                   const ScalarOptions& options = {});
 
+  // Counts a tensor that the caller could not hand over; `reason` goes on after
+  // the name: "is on the meta device". Each reason is logged once.
+  void Skip(std::string_view name, std::string_view reason);
+
   // The current step, over all modes; -1 before the first.
   int64_t step() const;
   Mode mode() const;
@@ -163,6 +167,10 @@ class Hook {
   // Writes what is left, the ledger and, as the last worker of the job, the end
   // marker. Later calls do nothing; later saves are counted as dropped.
   void Close();
+
+  // Closes without ending the job, for a caller that starts over: the folder is
+  // free for the next hook, which sets the unfinished run aside.
+  void Abandon();
 
  private:
   std::unique_ptr<hook::Recorder> recorder_;

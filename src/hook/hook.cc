@@ -105,8 +105,16 @@ int64_t Hook::mode_step(Mode mode) const {
 HookStats Hook::stats() const { return recorder_->stats(); }
 const HookConfig& Hook::config() const noexcept { return recorder_->config(); }
 
+void Hook::Skip(std::string_view name, std::string_view reason) {
+  recorder_->Guard("call", [&] { recorder_->Skip(name, reason); });
+}
+
 void Hook::Close() {
-  recorder_->Guard("close", [&] { recorder_->Close(); });
+  recorder_->Guard("close", [&] { recorder_->Close(/*abandoned=*/false); });
+}
+
+void Hook::Abandon() {
+  recorder_->Guard("close", [&] { recorder_->Close(/*abandoned=*/true); });
 }
 
 }  // namespace smdebug

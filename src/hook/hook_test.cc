@@ -331,6 +331,40 @@ TEST_F(HookTest, CountsWhatItCannotSave) {
   EXPECT_THAT(ledger.messages.at("kind"), HasSubstr("matrix of text"));
 }
 
+TEST_F(HookTest, CountsWhatItsCallerCouldNotHandOver) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->Skip("a", "is on the meta device");
+  hook->Skip("b", "is on the meta device");
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 2);
+  const auto ledger =
+      index::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+  EXPECT_EQ(ledger.messages.at("is on the meta device"),
+            "tensor 'a' is on the meta device");
+}
+
+TEST_F(HookTest, AnAbandonedRunIsWholeUnfinishedAndSetAsideByTheNext) {
+  auto first = Open(SaveEverything());
+  first->BeginStep();
+  SaveFloats(*first, "a", {1});
+  first->Abandon();
+  first->BeginStep();
+  SaveFloats(*first, "late", {1});
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("a")));
+  EXPECT_EQ(GetFile(*storage_, "training_job_end.ts"), std::nullopt);
+
+  auto second = Open(SaveEverything());
+  second->BeginStep();
+  SaveFloats(*second, "b", {1});
+  second->Close();
+  first.reset();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("b")));
+  EXPECT_NE(GetFile(*storage_, "training_job_end.ts"), std::nullopt);
+  EXPECT_NE(GetFile(*storage_, "previous/1/ledger/worker_0.json"),
+            std::nullopt);
+}
+
 TEST_F(HookTest, ATensorAbove2GiBIsCountedAndTheRestOfItIsSaved) {
   HookConfig config = SaveEverything();
   config.reduction_config =

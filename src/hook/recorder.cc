@@ -151,7 +151,7 @@ void Recorder::EndStep() {
   EndStepLocked();
 }
 
-void Recorder::Close() {
+void Recorder::Close(bool abandoned) {
   Stamp end;
   {
     const base::MutexLock lock(mu_);
@@ -162,7 +162,11 @@ void Recorder::Close() {
     closed_ = true;
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
-  if (writer_ != nullptr && !writer_->Close(end)) stuck_ = true;
+  if (writer_ != nullptr && !writer_->Close(end, abandoned)) stuck_ = true;
+}
+
+void Recorder::Skip(std::string_view name, std::string_view reason) {
+  tally_.AddSkipped(reason, fmt::format("tensor '{}' {}", name, reason));
 }
 
 bool Recorder::IsDue(std::string_view name) {

@@ -69,7 +69,8 @@ class Recorder {
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
   void EndStep() SMDEBUG_EXCLUDES(mu_);
-  void Close() SMDEBUG_EXCLUDES(mu_);
+  void Close(bool abandoned) SMDEBUG_EXCLUDES(mu_);
+  void Skip(std::string_view name, std::string_view reason);
 
   bool StepIsDue() const noexcept {
     return due_.load(std::memory_order_relaxed) && !InChild();

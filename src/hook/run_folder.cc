@@ -180,6 +180,15 @@ void RunFolder::Leave(index::Ledger ledger) {
   ledger.closed = true;
   WriteLedger(std::move(ledger));
   if (!options_.managed && AllWorkersClosed()) Put(index::kEndMarkerKey, "");
+  GiveClaimBack();
+}
+
+void RunFolder::Abandon(index::Ledger ledger) {
+  WriteLedger(std::move(ledger));
+  GiveClaimBack();
+}
+
+void RunFolder::GiveClaimBack() {
   if (claimed_) storage_->Remove(index::kClaimKey);
   claimed_ = false;
 }

@@ -48,12 +48,16 @@ class RunFolder {
   // if every worker has closed. Throws IoError.
   void Leave(index::Ledger ledger);
 
+  // The same for a job that has not ended: the run stays unfinished.
+  void Abandon(index::Ledger ledger);
+
  private:
   bool Claim();
   bool IsAlive(const index::Claim& claim) const;
   void SetAsideOldFiles();
   bool AllWorkersClosed() const;
   void Put(std::string_view key, std::string_view text);
+  void GiveClaimBack();
 
   Storage* const storage_;
   const Options options_;

@@ -90,10 +90,11 @@ void Writer::StartLocked() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool Writer::Close(const Stamp& end) {
+bool Writer::Close(const Stamp& end, bool abandoned) {
   {
     const base::MutexLock lock(mu_);
     closing_ = true;
+    abandoned_ = abandoned;
     end_ = end;
     StartLocked();
   }
@@ -143,11 +144,13 @@ void Writer::Run() {
       ++progress_;
     }
     Stamp end;
+    bool abandoned = false;
     {
       const base::MutexLock lock(mu_);
       end = end_;
+      abandoned = abandoned_;
     }
-    Finish(*session, end);
+    Finish(*session, end, abandoned);
   } catch (...) {
     // What each stage does not handle itself, such as memory running out.
     Fail("writer");
@@ -352,7 +355,7 @@ void Writer::UpdateLedger(Session& session, bool even_if_recent) {
   }
 }
 
-void Writer::Finish(Session& session, const Stamp& end) {
+void Writer::Finish(Session& session, const Stamp& end, bool abandoned) {
   if (silent()) return;
   if (!session.entered && !EnterFolder(session)) {
     tally_->AddLost(static_cast<int64_t>(session.scalars.size()));
@@ -379,7 +382,11 @@ void Writer::Finish(Session& session, const Stamp& end) {
   ledger.last_step = last_step_.load(std::memory_order_relaxed);
   tally_->FillIn(ledger);
   try {
-    session.folder.Leave(std::move(ledger));
+    if (abandoned) {
+      session.folder.Abandon(std::move(ledger));
+    } else {
+      session.folder.Leave(std::move(ledger));
+    }
   } catch (...) {
     Fail("close");
   }

@@ -66,12 +66,13 @@ class Writer {
   }
 
   // Writes everything queued, the leftover scalars at `end` or later, the
-  // collections and the ledger, and ends the thread.
+  // collections and the ledger, and ends the thread. The run is left unfinished
+  // if `abandoned`.
   //
   // Returns false if nothing moved for runtime.stuck_after: what is left is
   // then counted as dropped, the thread is on its own, and the writer and all
   // it borrows must stay alive for good.
-  bool Close(const Stamp& end) SMDEBUG_EXCLUDES(mu_);
+  bool Close(const Stamp& end, bool abandoned) SMDEBUG_EXCLUDES(mu_);
 
   // Grows while the thread gets anything done.
   const std::atomic<uint64_t>& progress() const noexcept { return progress_; }
@@ -101,7 +102,7 @@ class Writer {
   void FeedTensorboard(Session& session, const Batch& batch);
   void FlushTensorboard(Session& session);
   void UpdateLedger(Session& session, bool even_if_recent);
-  void Finish(Session& session, const Stamp& end);
+  void Finish(Session& session, const Stamp& end, bool abandoned);
 
   // Counts the exception now being handled; a strict hook rethrows it later.
   void Fail(std::string_view kind) SMDEBUG_EXCLUDES(mu_);
@@ -117,6 +118,7 @@ class Writer {
   std::deque<Batch> queue_ SMDEBUG_GUARDED_BY(mu_);
   bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool closing_ SMDEBUG_GUARDED_BY(mu_) = false;
+  bool abandoned_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool finished_ SMDEBUG_GUARDED_BY(mu_) = false;
   Stamp end_ SMDEBUG_GUARDED_BY(mu_);
   std::exception_ptr error_ SMDEBUG_GUARDED_BY(mu_);
