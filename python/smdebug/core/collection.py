@@ -1,0 +1,162 @@
+"""Named groups of tensors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from smdebug.core.reduction_config import ReductionConfig
+from smdebug.core.save_config import SaveConfig, SaveConfigMode
+from smdebug.exceptions import SMDebugTypeError
+
+ALLOWED_PARAMS = [
+    "name",
+    "include_regex",
+    "reduction_config",
+    "save_config",
+    "tensor_names",
+    "save_histogram",
+]
+
+
+class CollectionKeys:
+    """The names of the built-in collections."""
+
+    DEFAULT = "default"
+    ALL = "all"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    GRADIENTS = "gradients"
+    LOSSES = "losses"
+    METRICS = "metrics"
+    INPUTS = "inputs"
+    OUTPUTS = "outputs"
+    LAYERS = "layers"
+    SM_METRICS = "sm_metrics"
+    OPTIMIZER_VARIABLES = "optimizer_variables"
+    TENSORFLOW_SUMMARIES = "tensorflow_summaries"
+    # XGBoost's.
+    HYPERPARAMETERS = "hyperparameters"
+    PREDICTIONS = "predictions"
+    LABELS = "labels"
+    FEATURE_IMPORTANCE = "feature_importance"
+    AVERAGE_SHAP = "average_shap"
+    FULL_SHAP = "full_shap"
+    TREES = "trees"
+
+
+class Collection:
+    """A group of tensors, with when and how to save them.
+
+    What is None comes from the hook.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        include_regex: str | list[Any] | None = None,
+        tensor_names: set[str] | list[str] | None = None,
+        reduction_config: ReductionConfig | None = None,
+        save_config: SaveConfig | SaveConfigMode | dict[Any, Any] | None = None,
+        save_histogram: bool = True,
+    ) -> None:
+        self.name = name
+        self.include_regex: list[str] = []
+        if include_regex is not None:
+            self.include(include_regex)
+        self.tensor_names = tensor_names
+        self.reduction_config = reduction_config
+        self.save_config = save_config
+        self.save_histogram = save_histogram
+
+    @property
+    def tensor_names(self) -> set[str]:
+        return self._tensor_names
+
+    @tensor_names.setter
+    def tensor_names(self, tensor_names: Iterable[str] | None) -> None:
+        if tensor_names is not None and not isinstance(tensor_names, (set, list)):
+            raise SMDebugTypeError(f"tensor_names={tensor_names!r} is not a set or a list")
+        self._tensor_names = set(tensor_names or ())
+
+    @property
+    def reduction_config(self) -> ReductionConfig | None:
+        return self._reduction_config
+
+    @reduction_config.setter
+    def reduction_config(self, reduction_config: ReductionConfig | None) -> None:
+        if reduction_config is not None and not isinstance(reduction_config, ReductionConfig):
+            raise SMDebugTypeError(f"reduction_config={reduction_config!r} is no ReductionConfig")
+        self._reduction_config = reduction_config
+
+    @property
+    def save_config(self) -> SaveConfig | None:
+        return self._save_config
+
+    @save_config.setter
+    def save_config(self, save_config: SaveConfig | SaveConfigMode | dict[Any, Any] | None) -> None:
+        self._save_config = None if save_config is None else SaveConfig.parse(save_config)
+
+    def include(self, t: str | list[Any]) -> None:
+        """Adds a pattern, or a list of them, however nested."""
+        if isinstance(t, list):
+            for item in t:
+                self.include(item)
+        elif isinstance(t, str):
+            self.include_regex.append(t)
+        else:
+            raise SMDebugTypeError(f"{t!r} is not a regex or a list of them")
+
+    def add_tensor_name(self, tname: str) -> None:
+        self._tensor_names.add(tname)
+
+    def remove_tensor_name(self, tname: str) -> None:
+        self._tensor_names.discard(tname)
+
+    def has_tensor_name(self, tname: str) -> bool:
+        return tname in self._tensor_names
+
+    def to_json_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "include_regex": self.include_regex,
+            "tensor_names": sorted(self.tensor_names),
+            "reduction_config": self.reduction_config and self.reduction_config.to_json_dict(),
+            "save_config": self.save_config and self.save_config.to_json_dict(),
+            "save_histogram": self.save_histogram,
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_json_dict())
+
+    @classmethod
+    def from_dict(cls, params: dict[str, Any]) -> Collection:
+        """From the keys of to_json_dict(), all of which but the name may be missing."""
+        return cls(
+            name=params["name"],
+            include_regex=params.get("include_regex"),
+            tensor_names=set(params.get("tensor_names") or ()),
+            reduction_config=ReductionConfig.from_dict(params.get("reduction_config")),
+            save_config=SaveConfig.from_dict(params.get("save_config")),
+            save_histogram=params.get("save_histogram", True),
+        )
+
+    @classmethod
+    def from_json(cls, json_str: str) -> Collection:
+        return cls.from_dict(json.loads(json_str))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Collection):
+            return NotImplemented
+        return all(getattr(self, key) == getattr(other, key) for key in ALLOWED_PARAMS)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(name={self.name}, include_regex={self.include_regex}, "
+            f"tensor_names={sorted(self.tensor_names)}, reduction_config={self.reduction_config}, "
+            f"save_config={self.save_config}, save_histogram={self.save_histogram})"
+        )

@@ -1,0 +1,104 @@
+"""The collections of a hook or of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from smdebug.core.collection import Collection
+from smdebug.core.utils import get_path_to_collections
+from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
+
+ALLOWED_PARAMS = ["collections", "_meta"]
+
+
+class CollectionManager:
+    """Collections by name, and the number of workers that save them."""
+
+    def __init__(
+        self, collections: dict[str, Collection] | None = None, create_default: bool = False
+    ) -> None:
+        self.collections: dict[str, Collection] = collections or {}
+        self._meta: dict[str, Any] = {}
+        if create_default:
+            for name in ("default", "all"):
+                self.create_collection(name)
+
+    def create_collection(self, name: str, cls: type[Collection] = Collection) -> Collection:
+        return self.collections.setdefault(name, cls(name))
+
+    def add(self, arg: str | Collection) -> None:
+        """Adds a collection, or an empty one of that name."""
+        if isinstance(arg, str):
+            self.create_collection(arg)
+        elif isinstance(arg, Collection):
+            self.collections[arg.name] = arg
+        else:
+            raise SMDebugTypeError(f"{arg!r} is not a Collection or a name")
+
+    def get(self, name: str, create: bool = True) -> Collection:
+        if name not in self.collections:
+            if not create:
+                raise SMDebugError(f"Collection {name} has not been created")
+            self.create_collection(name)
+        return self.collections[name]
+
+    def get_collections(self) -> dict[str, Collection]:
+        return self.collections
+
+    def set_num_workers(self, num_workers: int) -> None:
+        self.update_meta({"num_workers": num_workers})
+
+    def get_num_workers(self) -> int:
+        return int(self._meta.get("num_workers", 1))
+
+    def update_meta(self, meta: dict[str, Any]) -> None:
+        self._meta.update(meta)
+
+    def to_json_dict(self) -> dict[str, Any]:
+        return {
+            "collections": {name: c.to_json_dict() for name, c in self.collections.items()},
+            "_meta": self._meta,
+        }
+
+    def export(self, out_dir: str, filename: str) -> None:
+        """Writes the collections file `filename` of the run in `out_dir`."""
+        path = Path(get_path_to_collections(out_dir), filename)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pending = path.with_name(path.name + ".tmp")
+        pending.write_text(json.dumps(self.to_json_dict()), encoding="utf-8")
+        pending.replace(path)
+
+    @classmethod
+    def load(
+        cls, filename: str, collection_class: type[Collection] = Collection
+    ) -> CollectionManager:
+        return cls.load_from_string(Path(filename).read_text(encoding="utf-8"), collection_class)
+
+    @classmethod
+    def load_from_string(
+        cls, s: str, collection_class: type[Collection] = Collection
+    ) -> CollectionManager:
+        content = json.loads(s)
+        unknown = set(content) - set(ALLOWED_PARAMS)
+        if unknown:
+            raise SMDebugValueError(f"{sorted(unknown)} are not keys of a collections file")
+        manager = CollectionManager(
+            {
+                name: collection_class.from_dict({"name": name, **collection})
+                for name, collection in content.get("collections", {}).items()
+            }
+        )
+        manager.update_meta(content.get("_meta", {}))
+        return manager
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CollectionManager):
+            return NotImplemented
+        return self.collections == other.collections and self._meta == other._meta
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"CollectionManager(collections={self.collections}, meta={self._meta})"

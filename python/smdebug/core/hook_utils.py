@@ -1,0 +1,25 @@
+"""Where a hook writes."""
+
+from __future__ import annotations
+
+import os
+
+from smdebug.core.access_layer.utils import check_dir_exists
+
+
+def verify_and_get_out_dir(out_dir: str | None) -> str:
+    """The folder of a new run, expanded; SMDebugRuntimeError if it holds a finished one."""
+    if out_dir is None:
+        raise RuntimeError("out_dir is a required argument")
+    out_dir = os.path.expanduser(out_dir)
+    check_dir_exists(out_dir)
+    return out_dir
+
+
+def get_tensorboard_dir(
+    export_tensorboard: bool, tensorboard_dir: str | None, out_dir: str
+) -> str | None:
+    """Where TensorBoard files go; None if they are not asked for."""
+    if tensorboard_dir:
+        return os.path.expanduser(tensorboard_dir)
+    return os.path.join(out_dir, "tensorboard") if export_tensorboard else None

@@ -1,0 +1,199 @@
+#include "python/src/borrowed_tensor.h"
+
+#include <optional>
+#include <utility>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+// The parts of DLPack's C interface (version 1) that are used here. The layout
+// is that of https://dmlc.github.io/dlpack/latest/c_api.html.
+struct DLPackTensor {
+  void* data;
+  int32_t device_type;
+  int32_t device_id;
+  int32_t ndim;
+  uint8_t type_code;
+  uint8_t type_bits;
+  uint16_t type_lanes;
+  int64_t* shape;
+  int64_t* strides;
+  uint64_t byte_offset;
+};
+
+struct DLPackExchange {
+  uint32_t major;
+  uint32_t minor;
+  DLPackExchange* previous;
+  void* allocate;
+  void* managed_from_object;
+  void* managed_to_object;
+  int (*tensor_from_object)(void* object, DLPackTensor* out);
+  void* current_work_stream;
+};
+
+namespace smdebug::python {
+namespace {
+
+constexpr int32_t kCpu = 1;
+
+const DLPackExchange* FindExchange(nb::handle tensor_type) {
+  PyObject* capsule =
+      PyObject_GetAttrString(tensor_type.ptr(), "__dlpack_c_exchange_api__");
+  if (capsule == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  const auto owner = nb::steal<nb::object>(capsule);
+  const auto* table = static_cast<const DLPackExchange*>(
+      PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+  if (table == nullptr) PyErr_Clear();
+  while (table != nullptr && table->major != 1) table = table->previous;
+  if (table == nullptr || table->tensor_from_object == nullptr) return nullptr;
+  return table;
+}
+
+std::optional<DType> DtypeFrom(const DLPackTensor& tensor) {
+  enum : uint8_t {
+    kInt = 0,
+    kUint = 1,
+    kFloat = 2,
+    kBfloat = 4,
+    kComplex = 5,
+    kBool = 6,
+    kFloat8E4M3FN = 10,
+    kFloat8E5M2 = 12,
+  };
+  if (tensor.type_lanes != 1) return std::nullopt;
+  const auto key = [](int code, int bits) { return code * 256 + bits; };
+  switch (key(tensor.type_code, tensor.type_bits)) {
+    case key(kFloat, 64):
+      return DType::kFloat64;
+    case key(kFloat, 32):
+      return DType::kFloat32;
+    case key(kFloat, 16):
+      return DType::kFloat16;
+    case key(kBfloat, 16):
+      return DType::kBfloat16;
+    case key(kFloat8E4M3FN, 8):
+      return DType::kFloat8E4M3FN;
+    case key(kFloat8E5M2, 8):
+      return DType::kFloat8E5M2;
+    case key(kInt, 64):
+      return DType::kInt64;
+    case key(kInt, 32):
+      return DType::kInt32;
+    case key(kInt, 16):
+      return DType::kInt16;
+    case key(kInt, 8):
+      return DType::kInt8;
+    case key(kUint, 64):
+      return DType::kUint64;
+    case key(kUint, 32):
+      return DType::kUint32;
+    case key(kUint, 16):
+      return DType::kUint16;
+    case key(kUint, 8):
+      return DType::kUint8;
+    case key(kBool, 8):
+      return DType::kBool;
+    case key(kComplex, 128):
+      return DType::kComplex128;
+    case key(kComplex, 64):
+      return DType::kComplex64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Fills `borrowed` from the tuple that `describe` gave.
+void Unpack(const nb::tuple& parts, BorrowedTensor& borrowed) {
+  const auto dtype = ParseDType(nb::cast<std::string>(parts[1]));
+  if (!dtype) throw nb::type_error("describe() gave an unknown dtype");
+  borrowed.dtype = *dtype;
+  borrowed.owner = parts[4];
+  borrowed.extents = nb::cast<std::vector<int64_t>>(parts[2]);
+  const size_t rank = borrowed.extents.size();
+  if (!parts[3].is_none()) {
+    const auto strides = nb::cast<std::vector<int64_t>>(parts[3]);
+    if (strides.size() != rank) {
+      throw nb::type_error("describe() gave strides of another rank");
+    }
+    borrowed.extents.insert(borrowed.extents.end(), strides.begin(),
+                            strides.end());
+    borrowed.strides = std::span(borrowed.extents).subspan(rank);
+  }
+  borrowed.shape = std::span(borrowed.extents).first(rank);
+  if (*dtype != DType::kString) {
+    borrowed.data =
+        reinterpret_cast<const void*>(nb::cast<uintptr_t>(parts[0]));
+    return;
+  }
+  for (const nb::handle text : parts[0]) {
+    Py_ssize_t size = 0;
+    const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8 == nullptr) throw nb::python_error();
+    borrowed.strings.emplace_back(utf8, static_cast<size_t>(size));
+  }
+  // The texts themselves live in the list.
+  borrowed.owner = nb::make_tuple(parts[0], parts[4]);
+  borrowed.data = borrowed.strings.data();
+}
+
+}  // namespace
+
+TensorBorrower::TensorBorrower(nb::tuple types, nb::object describe)
+    : types_(std::move(types)), describe_(std::move(describe)) {
+  if (types_.size() == 0) return;
+  base_ = reinterpret_cast<PyTypeObject*>(types_[0].ptr());
+  exchange_ = FindExchange(types_[0]);
+}
+
+bool TensorBorrower::IsTensor(nb::handle object) const noexcept {
+  return base_ != nullptr &&
+         PyType_IsSubtype(Py_TYPE(object.ptr()), base_) != 0;
+}
+
+bool TensorBorrower::KeepsValuesPlainly(nb::handle object) const noexcept {
+  const auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
+  for (const nb::handle plain : types_) {
+    if (plain.ptr() == type) return true;
+  }
+  return false;
+}
+
+bool TensorBorrower::BorrowFast(nb::handle tensor,
+                                BorrowedTensor& borrowed) const {
+  DLPackTensor found{};
+  if (exchange_->tensor_from_object(tensor.ptr(), &found) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const auto dtype = DtypeFrom(found);
+  if (found.device_type != kCpu || !dtype) return false;
+  const auto rank = static_cast<size_t>(found.ndim);
+  borrowed.data = static_cast<const std::byte*>(found.data) + found.byte_offset;
+  borrowed.dtype = *dtype;
+  borrowed.shape = {found.shape, rank};
+  if (found.strides != nullptr) borrowed.strides = {found.strides, rank};
+  return true;
+}
+
+std::string TensorBorrower::Borrow(nb::handle tensor,
+                                   BorrowedTensor& borrowed) const {
+  // Classes below the tensor's own may keep their values elsewhere.
+  if (exchange_ != nullptr && KeepsValuesPlainly(tensor) &&
+      BorrowFast(tensor, borrowed)) {
+    return {};
+  }
+  const nb::object described = describe_(tensor);
+  if (nb::isinstance<nb::str>(described)) {
+    return nb::cast<std::string>(described);
+  }
+  Unpack(nb::cast<nb::tuple>(described), borrowed);
+  return {};
+}
+
+}  // namespace smdebug::python

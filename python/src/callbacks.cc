@@ -1,0 +1,85 @@
+#include "python/src/callbacks.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace nb = nanobind;
+
+namespace smdebug::python {
+namespace {
+
+// A structure that holds itself ends here.
+constexpr int kDeepest = 32;
+
+}  // namespace
+
+ForwardCallback::ForwardCallback(nb::object hook, std::string name,
+                                 nb::object recomputing)
+    : owner_(std::move(hook)),
+      hook_(nb::cast<TensorHook&>(owner_)),
+      input_(name + "_input_"),
+      output_(std::move(name) + "_output_"),
+      recomputing_(std::move(recomputing)) {}
+
+void ForwardCallback::operator()(nb::handle args, nb::handle kwargs,
+                                 nb::handle output) {
+  if (!hook_.core().StepIsDue()) return;
+  if (!recomputing_.is_none() && nb::cast<int64_t>(recomputing_()) != -1) {
+    return;
+  }
+  if (step_ != hook_.steps_begun()) {
+    step_ = hook_.steps_begun();
+    inputs_ = 0;
+    outputs_ = 0;
+  }
+  SaveAll(args, input_, inputs_);
+  if (kwargs.is_valid() && PyDict_Size(kwargs.ptr()) > 0) {
+    Walk(kwargs, Pass::kOther, /*in_dict=*/false, 0, input_, inputs_);
+  }
+  SaveAll(output, output_, outputs_);
+}
+
+void ForwardCallback::SaveAll(nb::handle values, const std::string& prefix,
+                              int64_t& count) {
+  Walk(values, Pass::kPlain, /*in_dict=*/false, 0, prefix, count);
+  Walk(values, Pass::kOther, /*in_dict=*/false, 0, prefix, count);
+}
+
+void ForwardCallback::Walk(nb::handle value, Pass pass, bool in_dict, int depth,
+                           const std::string& prefix, int64_t& count) {
+  PyObject* object = value.ptr();
+  if (depth > kDeepest) return;
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    const auto items = nb::borrow<nb::sequence>(value);
+    for (const nb::handle item : items) {
+      Walk(item, pass, in_dict, depth + 1, prefix, count);
+    }
+    return;
+  }
+  if (PyDict_Check(object)) {
+    if (pass == Pass::kPlain) return;
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(object, &position, &key, &item) != 0) {
+      Walk(nb::borrow(item), pass, /*in_dict=*/true, depth + 1, prefix, count);
+    }
+    return;
+  }
+  if (!hook_.borrower().IsTensor(value)) return;
+  const bool plain = !in_dict && hook_.borrower().IsPlainTensor(value);
+  if (plain != (pass == Pass::kPlain)) return;
+  hook_.Save(fmt::format("{}{}", prefix, count++), value);
+}
+
+TensorCallback::TensorCallback(nb::object hook, std::string name)
+    : owner_(std::move(hook)),
+      hook_(nb::cast<TensorHook&>(owner_)),
+      name_(std::move(name)) {}
+
+void TensorCallback::operator()(nb::handle tensor) {
+  if (hook_.core().StepIsDue()) hook_.Save(name_, tensor);
+}
+
+}  // namespace smdebug::python

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include "python/src/tensor_hook.h"
+
+// What a framework calls while it trains. Python objects that can be called,
+// without Python code of their own. They raise nothing (see TensorHook).
+namespace smdebug::python {
+
+// Saves the inputs and outputs of one module as <name>_input_<i> and
+// <name>_output_<i>. i counts the tensors over all calls within a step.
+//
+// Tensors are found in tuples and lists, however deep. After those of the
+// framework's own class, which smdebug 1.0 sees, come the others: of classes
+// below it, in dicts, and among the keyword arguments.
+class ForwardCallback {
+ public:
+  // `recomputing` is asked before each call and tells, by a number that is not
+  // -1, that the framework runs the module again only to get its gradients.
+  ForwardCallback(nanobind::object hook, std::string name,
+                  nanobind::object recomputing);
+
+  void operator()(nanobind::handle args, nanobind::handle kwargs,
+                  nanobind::handle output);
+
+ private:
+  // Which tensors are meant: the plain ones where smdebug 1.0 looks, or the
+  // rest.
+  enum class Pass : uint8_t { kPlain, kOther };
+
+  void SaveAll(nanobind::handle values, const std::string& prefix,
+               int64_t& count);
+  void Walk(nanobind::handle value, Pass pass, bool in_dict, int depth,
+            const std::string& prefix, int64_t& count);
+
+  const nanobind::object owner_;  // Keeps hook_ alive.
+  TensorHook& hook_;
+  const std::string input_;
+  const std::string output_;
+  const nanobind::object recomputing_;
+  uint64_t step_ = 0;
+  int64_t inputs_ = 0;
+  int64_t outputs_ = 0;
+};
+
+// Saves the one tensor that it is called with under a name.
+class TensorCallback {
+ public:
+  TensorCallback(nanobind::object hook, std::string name);
+  void operator()(nanobind::handle tensor);
+
+ private:
+  const nanobind::object owner_;  // Keeps hook_ alive.
+  TensorHook& hook_;
+  const std::string name_;
+};
+
+}  // namespace smdebug::python

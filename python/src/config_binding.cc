@@ -1,0 +1,115 @@
+#include "python/src/config_binding.h"
+
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/bindings.h"
+#include "smdebug/error.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+
+namespace smdebug::python {
+namespace {
+
+using OptionalText = std::optional<std::string>;
+
+template <typename T>
+T Get(const nb::dict& settings, const char* key) {
+  return nb::cast<T>(settings[key]);
+}
+
+// The keys of this dict are the members of HookConfig; what is a configuration
+// of its own is JSON.
+nb::dict DictFrom(const HookConfig& config) {
+  const auto json = [](const auto& optional) {
+    return optional ? OptionalText(ToJson(*optional)) : std::nullopt;
+  };
+  std::vector<std::string> collections;
+  for (const Collection& collection : config.collections) {
+    collections.push_back(ToJson(collection));
+  }
+  nb::dict settings;
+  settings["out_dir"] = config.out_dir;
+  settings["export_tensorboard"] = config.export_tensorboard;
+  settings["tensorboard_dir"] = config.tensorboard_dir;
+  settings["dry_run"] = config.dry_run;
+  settings["reduction_config"] = json(config.reduction_config);
+  settings["save_config"] = json(config.save_config);
+  settings["include_regex"] = config.include_regex;
+  settings["include_collections"] = config.include_collections;
+  settings["save_all"] = config.save_all;
+  settings["include_workers"] =
+      config.include_workers == IncludeWorkers::kAll ? "all" : "one";
+  settings["collections"] = collections;
+  return settings;
+}
+
+std::vector<std::string> BuiltIn(int framework) {
+  std::vector<std::string> collections;
+  for (const auto& [name, collection] :
+       BuiltInCollections(static_cast<Framework>(framework))) {
+    collections.push_back(ToJson(collection));
+  }
+  return collections;
+}
+
+}  // namespace
+
+HookConfig ConfigFrom(const nb::dict& settings) {
+  HookConfig config;
+  config.framework = static_cast<Framework>(Get<int>(settings, "framework"));
+  config.out_dir = Get<std::string>(settings, "out_dir");
+  config.export_tensorboard = Get<bool>(settings, "export_tensorboard");
+  config.tensorboard_dir = Get<std::string>(settings, "tensorboard_dir");
+  config.dry_run = Get<bool>(settings, "dry_run");
+  if (const auto json = Get<OptionalText>(settings, "reduction_config")) {
+    config.reduction_config = ReductionConfigFromJson(*json);
+  }
+  if (const auto json = Get<OptionalText>(settings, "save_config")) {
+    config.save_config = SaveConfigFromJson(*json);
+  }
+  config.include_regex =
+      Get<std::vector<std::string>>(settings, "include_regex");
+  config.include_collections =
+      Get<std::vector<std::string>>(settings, "include_collections");
+  config.save_all = Get<bool>(settings, "save_all");
+  config.include_workers =
+      Get<std::string>(settings, "include_workers") == "all"
+          ? IncludeWorkers::kAll
+          : IncludeWorkers::kOne;
+  for (const auto& json :
+       Get<std::vector<std::string>>(settings, "collections")) {
+    config.collections.push_back(CollectionFromJson(json));
+  }
+  return config;
+}
+
+void InitConfig(nb::module_& m) {
+  m.def(
+      "load_hook_config",
+      [](const OptionalText& path, int framework) {
+        return DictFrom(LoadHookConfig(HookConfigPath(path.value_or("")),
+                                       static_cast<Framework>(framework)));
+      },
+      "path"_a.none(), "framework"_a,
+      "The settings in a hook's JSON file, as Hook() takes them.");
+  m.def(
+      "hook_config_path",
+      [](const OptionalText& path) {
+        return HookConfigPath(path.value_or(""));
+      },
+      "path"_a.none(), "Where a hook's JSON file is.");
+  m.def(
+      "check_hook_config",
+      [](const nb::dict& settings) { Validate(ConfigFrom(settings)); },
+      "settings"_a, "Raises for settings that Hook() would refuse.");
+  m.def("built_in_collections", &BuiltIn, "framework"_a,
+        "The collections that a hook starts with, as JSON.");
+}
+
+}  // namespace smdebug::python

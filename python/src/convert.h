@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "smdebug/mode.h"
+#include "smdebug/tensor.h"
+#include "smdebug/trial.h"
+
+// Between values of the core and Python objects.
+namespace smdebug::python {
+
+// Declares the class whose objects keep the memory of arrays alive.
+void InitConvert(nanobind::module_& m);
+
+// A mode by its number, 1 to 4, as smdebug.core.modes.ModeKeys has them.
+Mode ModeFrom(int number);
+
+// A read-only NumPy array over the value's memory, which it keeps alive. Types
+// that NumPy lacks come from ml_dtypes, or as float32 where that is missing.
+nanobind::object ArrayFrom(const Value& value);
+
+// A read-only NumPy array of float64 with one element, as smdebug 1.0 gives
+// reductions.
+nanobind::object ArrayFrom(double value);
+
+nanobind::tuple TupleFrom(std::span<const int64_t> numbers);
+
+}  // namespace smdebug::python

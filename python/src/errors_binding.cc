@@ -1,0 +1,71 @@
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "python/src/bindings.h"
+#include "smdebug/error.h"
+
+namespace nb = nanobind;
+
+namespace smdebug::python {
+namespace {
+
+// Raises `name` of smdebug.exceptions with the fields as its arguments.
+template <typename... Args>
+void Raise(const char* name, Args&&... args) {
+  const nb::object type = nb::module_::import_("smdebug.exceptions").attr(name);
+  const nb::object error = type(std::forward<Args>(args)...);
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+nb::object KeyOf(Mode mode) {
+  return nb::module_::import_("smdebug.core.modes")
+      .attr("ModeKeys")(static_cast<int>(mode));
+}
+
+nb::str Text(const std::string& text) {
+  return nb::str(text.data(), text.size());
+}
+
+// Every leaf of the core's errors and what Python raises for it.
+void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const StepNotYetAvailable& e) {
+    Raise("StepNotYetAvailable", e.step(), KeyOf(e.mode()));
+  } catch (const StepUnavailable& e) {
+    Raise("StepUnavailable", e.step(), KeyOf(e.mode()));
+  } catch (const TensorUnavailableForStep& e) {
+    Raise("TensorUnavailableForStep", Text(e.tensor()), e.step(),
+          KeyOf(e.mode()), e.has_reductions());
+  } catch (const ShapeUnavailableForStep& e) {
+    Raise("ShapeUnavailableForStep", Text(e.tensor()), e.step(),
+          KeyOf(e.mode()));
+  } catch (const TensorUnavailable& e) {
+    Raise("TensorUnavailable", Text(e.tensor()));
+  } catch (const InvalidWorker& e) {
+    Raise("InvalidWorker", Text(e.worker()));
+  } catch (const NoMoreData& e) {
+    Raise("NoMoreData", e.step(), KeyOf(e.mode()), e.last_step());
+  } catch (const MissingCollectionFiles&) {
+    Raise("MissingCollectionFiles");
+  } catch (const InvalidCollectionConfiguration& e) {
+    Raise("InvalidCollectionConfiguration", Text(e.collection()));
+  } catch (const ConfigError& e) {
+    Raise("SMDebugValueError", e.what());
+  } catch (const ConfigFileError& e) {
+    Raise("SMDebugValueError", e.what());
+  } catch (const IoError& e) {
+    Raise("SMDebugRuntimeError", e.what());
+  } catch (const Error& e) {
+    Raise("SMDebugRuntimeError", e.what());
+  }
+}
+
+}  // namespace
+
+void InitErrors(nb::module_& /*m*/) {
+  nb::register_exception_translator(Translate);
+}
+
+}  // namespace smdebug::python

@@ -1,0 +1,142 @@
+#include <chrono>
+#include <utility>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/bindings.h"
+#include "python/src/callbacks.h"
+#include "python/src/config_binding.h"
+#include "python/src/convert.h"
+#include "python/src/tensor_hook.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+
+namespace smdebug::python {
+namespace {
+
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+void MakeHook(TensorHook* self, const nb::dict& settings,
+              const std::string& worker, int64_t workers, bool is_chief,
+              nb::tuple types, nb::object describe) {
+  new (self)
+      TensorHook(ConfigFrom(settings),
+                 Worker{.name = worker, .count = workers, .is_chief = is_chief},
+                 std::move(types), std::move(describe));
+}
+
+nb::dict StatsOf(TensorHook& hook) {
+  const HookStats stats = hook.core().stats();
+  nb::dict numbers;
+  numbers["steps_saved"] = stats.steps_saved;
+  numbers["tensors_saved"] = stats.tensors_saved;
+  numbers["bytes_saved"] = stats.bytes_saved;
+  numbers["scalars_saved"] = stats.scalars_saved;
+  numbers["stalls"] = stats.stalls;
+  numbers["stalled_seconds"] =
+      std::chrono::duration<double>(stats.stalled).count();
+  numbers["dropped"] = stats.dropped;
+  numbers["skipped"] = stats.skipped;
+  numbers["errors"] = stats.errors;
+  numbers["lost"] = stats.lost;
+  return numbers;
+}
+
+std::optional<std::string> CollectionJson(TensorHook& hook,
+                                          std::string_view name) {
+  const auto collection = hook.core().GetCollection(name);
+  return collection ? std::optional(ToJson(*collection)) : std::nullopt;
+}
+
+// A copy of a callback is a function that does nothing: a copied or pickled
+// model is not the one that is watched.
+nb::object Detached(nb::handle /*self*/) {
+  return nb::module_::import_("smdebug.core.detached").attr("reduce")();
+}
+
+void BindCallbacks(nb::module_& m) {
+  nb::class_<ForwardCallback>(m, "ForwardCallback")
+      .def(nb::init<nb::object, std::string, nb::object>(), "hook"_a, "name"_a,
+           "recomputing"_a.none())
+      // (module, args, output) or (module, args, kwargs, output).
+      .def("__call__",
+           [](ForwardCallback& callback, const nb::args& called) {
+             if (called.size() == 3) {
+               callback(called[1], nb::handle(), called[2]);
+             } else if (called.size() == 4) {
+               callback(called[1], called[2], called[3]);
+             } else {
+               throw nb::type_error("3 or 4 arguments are needed");
+             }
+           })
+      .def("__reduce__", &Detached);
+  nb::class_<TensorCallback>(m, "TensorCallback")
+      .def(nb::init<nb::object, std::string>(), "hook"_a, "name"_a)
+      .def(
+          "__call__",
+          [](TensorCallback& callback, nb::handle tensor) { callback(tensor); },
+          "tensor"_a)
+      .def("__reduce__", &Detached)
+      // torch.save() leaves such callbacks of a tensor out without a warning.
+      .def_prop_ro("__torch_unserializable__",
+                   [](nb::handle /*self*/) { return true; });
+}
+
+}  // namespace
+
+void InitHook(nb::module_& m) {
+  nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
+      .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
+           "is_chief"_a, "tensor_types"_a, "describe"_a)
+      .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
+      .def(
+          "end_step", [](TensorHook& hook) { hook.core().EndStep(); },
+          Released())
+      .def(
+          "set_mode",
+          [](TensorHook& hook, int mode) {
+            hook.core().SetMode(ModeFrom(mode));
+          },
+          "mode"_a, Released())
+      .def("save", &TensorHook::Save, "name"_a, "tensor"_a)
+      .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
+      .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
+           "collections"_a)
+      .def(
+          "save_scalar",
+          [](TensorHook& hook, std::string_view name, double value,
+             std::optional<double> timestamp) {
+            hook.core().SaveScalar(name, value, {.timestamp = timestamp});
+          },
+          "name"_a, "value"_a, "timestamp"_a.none(), Released())
+      .def(
+          "skip",
+          [](TensorHook& hook, std::string_view name, std::string_view reason) {
+            hook.core().Skip(name, reason);
+          },
+          "name"_a, "reason"_a, Released())
+      .def("are_due", &TensorHook::AreDue, "names"_a)
+      .def_prop_ro("step_is_due",
+                   [](TensorHook& hook) { return hook.core().StepIsDue(); })
+      .def_prop_ro("step", [](TensorHook& hook) { return hook.core().step(); })
+      .def(
+          "mode_step",
+          [](TensorHook& hook, int mode) {
+            return hook.core().mode_step(ModeFrom(mode));
+          },
+          "mode"_a)
+      .def("collection", &CollectionJson, "name"_a)
+      .def_prop_ro("stats", &StatsOf)
+      .def(
+          "close", [](TensorHook& hook) { hook.core().Close(); }, Released())
+      .def(
+          "abandon", [](TensorHook& hook) { hook.core().Abandon(); },
+          Released());
+  BindCallbacks(m);
+}
+
+}  // namespace smdebug::python

@@ -1,0 +1,13 @@
+// smdebug._core: the C++ core for Python. Each Init function is in the binding
+// of its concept; a binding converts, releases the GIL and calls the core.
+
+#include "python/src/bindings.h"
+
+NB_MODULE(_core, m) {
+  using namespace smdebug::python;  // NOLINT(google-build-using-namespace)
+  InitErrors(m);
+  InitLog(m);
+  InitConfig(m);
+  InitTrial(m);
+  InitHook(m);
+}

@@ -1,0 +1,98 @@
+#include "python/src/tensor_hook.h"
+
+#include <exception>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace smdebug::python {
+namespace {
+
+// The text of a Python string, which the string keeps alive.
+std::string_view TextOf(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (utf8 == nullptr) throw nb::python_error();
+  return {utf8, static_cast<size_t>(size)};
+}
+
+}  // namespace
+
+TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
+                       nb::object describe)
+    : strict_(RuntimeOptions::FromEnvironment().strict),
+      core_(std::make_unique<Hook>(std::move(config), worker)),
+      borrower_(std::move(types), std::move(describe)) {}
+
+bool TensorHook::BeginStep(std::optional<int64_t> number) {
+  ++steps_begun_;
+  const nb::gil_scoped_release released;
+  if (number) {
+    core_->BeginStep(*number);
+  } else {
+    core_->BeginStep();
+  }
+  return core_->StepIsDue();
+}
+
+bool TensorHook::Borrow(std::string_view name, nb::handle tensor,
+                        BorrowedTensor& borrowed) {
+  try {
+    const std::string why = borrower_.Borrow(tensor, borrowed);
+    if (why.empty()) return true;
+    core_->Skip(name, why);
+  } catch (const std::exception& error) {
+    // Also what Python code of the tensor's class raised.
+    if (strict_) throw;
+    core_->Skip(name, std::string("cannot be read: ") + error.what());
+  }
+  return false;
+}
+
+void TensorHook::Save(std::string_view name, nb::handle tensor) {
+  if (!core_->IsDue(name)) return;
+  BorrowedTensor borrowed;
+  if (!Borrow(name, tensor, borrowed)) return;
+  const nb::gil_scoped_release released;
+  core_->Save(name, borrowed.view());
+}
+
+void TensorHook::SaveMany(nb::list names, nb::list tensors) {
+  if (names.size() != tensors.size()) {
+    throw nb::value_error("as many names as tensors are needed");
+  }
+  if (!core_->StepIsDue()) return;
+  std::vector<std::string_view> due_names;
+  std::vector<BorrowedTensor> due;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string_view name = TextOf(names[i]);
+    if (!core_->IsDue(name)) continue;
+    BorrowedTensor borrowed;
+    if (!Borrow(name, tensors[i], borrowed)) continue;
+    due_names.push_back(name);
+    due.push_back(std::move(borrowed));
+  }
+  const nb::gil_scoped_release released;
+  for (size_t i = 0; i < due.size(); ++i) {
+    core_->Save(due_names[i], due[i].view());
+  }
+}
+
+void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
+                            const std::vector<std::string>& collections) {
+  BorrowedTensor borrowed;
+  if (!Borrow(name, tensor, borrowed)) return;
+  const std::vector<std::string_view> views(collections.begin(),
+                                            collections.end());
+  const nb::gil_scoped_release released;
+  core_->SaveTensor(name, borrowed.view(), views);
+}
+
+std::vector<bool> TensorHook::AreDue(nb::list names) {
+  std::vector<bool> due;
+  due.reserve(names.size());
+  for (const nb::handle name : names) due.push_back(core_->IsDue(TextOf(name)));
+  return due;
+}
+
+}  // namespace smdebug::python

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "python/src/borrowed_tensor.h"
+#include "smdebug/hook.h"
+
+namespace smdebug::python {
+
+// A Hook that is handed the tensors of a Python framework. Needs the GIL, and
+// lets go of it while the core works.
+//
+// Nothing is thrown into training, whatever a tensor's class does when it is
+// looked at: such a tensor is counted as skipped, unless SMDEBUG_STRICT is on.
+class TensorHook {
+ public:
+  TensorHook(HookConfig config, const Worker& worker, nanobind::tuple types,
+             nanobind::object describe);
+
+  Hook& core() noexcept { return *core_; }
+  const TensorBorrower& borrower() const noexcept { return borrower_; }
+
+  // Starts the next step, or step `number`; tells whether anything is due.
+  bool BeginStep(std::optional<int64_t> number);
+
+  // Counts BeginStep() calls; callbacks number their tensors anew with each.
+  uint64_t steps_begun() const noexcept { return steps_begun_; }
+
+  // Saves `tensor` if anything of `name` is due.
+  void Save(std::string_view name, nanobind::handle tensor);
+
+  // The same for each of `names` and `tensors`, which are of one length.
+  void SaveMany(nanobind::list names, nanobind::list tensors);
+
+  void SaveTensor(std::string_view name, nanobind::handle tensor,
+                  const std::vector<std::string>& collections);
+
+  // For each name whether something of it is due.
+  std::vector<bool> AreDue(nanobind::list names);
+
+ private:
+  // False if `tensor` cannot be borrowed, which is counted then.
+  bool Borrow(std::string_view name, nanobind::handle tensor,
+              BorrowedTensor& borrowed);
+
+  const bool strict_;
+  const std::unique_ptr<Hook> core_;
+  const TensorBorrower borrower_;
+  uint64_t steps_begun_ = 0;
+};
+
+}  // namespace smdebug::python
