@@ -5,6 +5,8 @@
 
 NB_MODULE(_core, m) {
   using namespace smdebug::python;  // NOLINT(google-build-using-namespace)
+  // Hooks and trials may well live until the interpreter ends.
+  nanobind::set_leak_warnings(false);
   InitErrors(m);
   InitLog(m);
   InitConfig(m);

@@ -1,0 +1,52 @@
+"""NumPy arrays, and what becomes one, as the core takes them."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+
+# Where the values are: (address, dtype, shape, strides in elements, owner of the memory), or
+# (texts, "str", shape, None, owner), or why there are none. See python/src/borrowed_tensor.h.
+Description = Union[tuple[Any, str, tuple[int, ...], Union[tuple[int, ...], None], Any], str]
+
+_NAMES = {
+    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+    *("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"),
+    *("bool", "complex128", "complex64"),
+}
+
+
+def describe_array(value: object) -> Description:
+    """Where the values of an array, or of what NumPy makes an array of, are."""
+    array = np.asarray(value)
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and _is_text(array)):
+        texts = [_text(item) for item in array.ravel().tolist()]
+        return texts, "str", (len(texts),), None, array
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.name not in _NAMES:
+        return f"has the dtype {array.dtype.name}, which cannot be saved"
+    size = array.dtype.itemsize
+    if any(stride % size for stride in array.strides):
+        array = np.ascontiguousarray(array)
+    strides = tuple(stride // size for stride in array.strides)
+    return array.__array_interface__["data"][0], array.dtype.name, array.shape, strides, array
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    return all(isinstance(item, (str, bytes)) for item in array.ravel().tolist())
+
+
+def _text(item: object) -> str:
+    return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
+
+
+def to_number(value: object) -> float:
+    """The one number in `value`; TypeError or ValueError if it is not one number."""
+    if isinstance(value, (bool, int, float)):
+        return float(value)
+    item = value.item() if hasattr(value, "item") else np.asarray(value).item()
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"{item!r} is not a number")
+    return float(item)

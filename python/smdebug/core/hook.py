@@ -1,0 +1,479 @@
+"""What the hooks of all frameworks have in common."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+import weakref
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from smdebug import _core
+from smdebug.core.arrays import Description, describe_array, to_number
+from smdebug.core.collection import Collection
+from smdebug.core.collection_manager import CollectionManager
+from smdebug.core.core_log import pass_on_log
+from smdebug.core.fail_open import fails_open, is_strict
+from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
+from smdebug.core.logger import get_logger
+from smdebug.core.modes import ModeKeys
+from smdebug.core.reduction_config import ReductionConfig
+from smdebug.core.save_config import SaveConfig, SaveConfigMode
+from smdebug.core.singleton_utils import set_hook
+from smdebug.core.utils import flatten
+from smdebug.core.worker import Worker
+from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
+
+HookType = TypeVar("HookType", bound="BaseHook")
+
+# Scalars and tensors that are saved before the first step wait for it, in at most this number.
+_MOST_WAITING = 1024
+
+
+class BaseHook:
+    """Saves what a training job computes; a framework's Hook tells it what that is.
+
+    A configuration that is not allowed is refused here, by an exception. After that nothing is
+    raised into the training unless SMDEBUG_STRICT is set: what fails is logged and counted in the
+    run's ledger. Collections may be changed until the first step.
+    """
+
+    # What a framework's hook fills in.
+    _framework: ClassVar[int] = 0  # The number of the core's Framework.
+    _default_collections: ClassVar[list[str]] = ["losses"]
+    _collection_class: ClassVar[type[Collection]] = Collection
+    _tensor_types: ClassVar[tuple[type, ...]] = ()
+
+    def __init__(
+        self,
+        out_dir: str | None = None,
+        export_tensorboard: bool = False,
+        tensorboard_dir: str | None = None,
+        dry_run: bool = False,
+        reduction_config: ReductionConfig | None = None,
+        save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
+        include_regex: str | list[str] | None = None,
+        include_collections: str | list[Any] | None = None,
+        save_all: bool = False,
+        include_workers: str = "one",
+    ) -> None:
+        self._pid = os.getpid()
+        self._core: _core.Hook | None = None
+        self._off: set[str] = set()
+        self._closed = False
+        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+        self._warn_of_late_changes = True
+        self.mode = ModeKeys.GLOBAL
+        self.logger = get_logger()
+
+        alone = self._find_worker().count == 1
+        self.out_dir = verify_and_get_out_dir(out_dir, check=alone)
+        self.tensorboard_dir = get_tensorboard_dir(
+            export_tensorboard, tensorboard_dir, self.out_dir
+        )
+        self.dry_run = dry_run
+        self.reduction_config = _checked("reduction_config", reduction_config, ReductionConfig)
+        self.save_config = None if save_config is None else SaveConfig.parse(save_config)
+        self.include_regex = flatten([include_regex or []])
+        self.include_collections = [
+            *self._default_collections,
+            *(name for name in flatten([include_collections or []])),
+        ]
+        self.save_all = save_all
+        self.include_workers = include_workers
+        self.collection_manager = self._make_collections()
+        _core.check_hook_config(self._settings())
+        set_hook(self)
+        atexit.register(_close_at_exit, weakref.ref(self))
+
+    # Configuration.
+
+    @classmethod
+    def create_from_json_file(cls: type[HookType], json_file_path: str | None = None) -> HookType:
+        """The hook that a JSON file configures.
+
+        Without a path the file is the one that SMDEBUG_CONFIG_FILE_PATH names, else SageMaker's
+        own. FileNotFoundError if there is none, SMDebugValueError for what it may not hold.
+        """
+        path = _core.hook_config_path(json_file_path)
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"there is no hook configuration at {path}")
+        loaded = _core.load_hook_config(path, cls._framework)
+        pass_on_log()
+        collections = [
+            cls._collection_class.from_json(text) for text in loaded.pop("collections")
+        ]
+        loaded["reduction_config"] = ReductionConfig.from_json(loaded["reduction_config"] or "null")
+        loaded["save_config"] = SaveConfig.from_json(loaded["save_config"] or "null")
+        loaded["tensorboard_dir"] = loaded["tensorboard_dir"] or None
+        return cls._from_settings(loaded, collections)
+
+    # The name that hooks of XGBoost have for it.
+    hook_from_config = create_from_json_file
+
+    @classmethod
+    def _from_settings(
+        cls: type[HookType], settings: dict[str, Any], collections: list[Collection]
+    ) -> HookType:
+        hook = cls(**settings)
+        for collection in collections:
+            hook.add_collection(collection)
+        _core.check_hook_config(hook._settings())
+        return hook
+
+    def _make_collections(self) -> CollectionManager:
+        manager = CollectionManager()
+        for text in _core.built_in_collections(self._framework):
+            manager.add(self._collection_class.from_json(text))
+        return manager
+
+    def get_collection(self, name: str, create: bool = True) -> Collection:
+        """The collection of that name; a new one if there is none and `create` is set."""
+        if name not in self.collection_manager.collections and create:
+            self.add_collection(self._collection_class(name))
+        collection = self.collection_manager.get(name, create=False)
+        self._take_tensor_names(collection)
+        return collection
+
+    def get_collections(self) -> dict[str, Collection]:
+        """All collections by name."""
+        collections = self.collection_manager.get_collections()
+        for collection in collections.values():
+            self._take_tensor_names(collection)
+        return collections
+
+    def add_collection(self, collection: Collection) -> None:
+        """Adds a collection, or replaces the one of that name. Before the first step."""
+        if not isinstance(collection, Collection):
+            raise SMDebugTypeError(f"{collection!r} is not a Collection")
+        if self._core is not None and self._warn_of_late_changes:
+            self.logger.warning(
+                f"Collection {collection.name} came after the first step; it is not saved"
+            )
+        self.collection_manager.add(collection)
+
+    def _take_tensor_names(self, collection: Collection) -> None:
+        """Adds the names that were found to belong to the collection while saving."""
+        known = self._core.collection(collection.name) if self._core is not None else None
+        if known is not None:
+            collection.tensor_names |= Collection.from_json(known).tensor_names
+
+    def _included_names(self) -> list[str]:
+        """Which collections are saved."""
+        names = dict.fromkeys(self.include_collections)
+        if self.include_regex:
+            names["default"] = None
+        if self.save_all:
+            names["all"] = None
+        return list(names)
+
+    def _settings(self) -> dict[str, Any]:
+        """What the core is configured with; the keys are those of the C++ HookConfig."""
+        collections = self.collection_manager.get_collections()
+        built_in = {
+            Collection.from_json(text).name: text
+            for text in _core.built_in_collections(self._framework)
+        }
+        return {
+            "framework": self._framework,
+            "out_dir": self.out_dir,
+            "export_tensorboard": self.tensorboard_dir is not None,
+            "tensorboard_dir": self.tensorboard_dir or "",
+            "dry_run": bool(self.dry_run),
+            "reduction_config": self.reduction_config and self.reduction_config.to_json(),
+            "save_config": self.save_config and self.save_config.to_json(),
+            "include_regex": self.include_regex,
+            "include_collections": [
+                name for name in self.include_collections if name in collections
+            ],
+            "save_all": bool(self.save_all),
+            "include_workers": "all" if self.include_workers == "all" else "one",
+            "collections": [
+                collection.to_json()
+                for name, collection in collections.items()
+                if name not in built_in or collection.to_json() != built_in[name]
+            ],
+        }
+
+    def has_default_hook_configuration(
+        self, default_saved_collections: list[str] | None = None
+    ) -> bool:
+        """Whether nothing but the framework's default collections is saved."""
+        default = default_saved_collections or self._default_collections
+        collections = self.collection_manager.get_collections()
+        return {name for name in self._included_names() if name in collections} == set(default)
+
+    def has_default_configuration(self) -> bool:
+        """The same: there is no profiler to be configured."""
+        return self.has_default_hook_configuration()
+
+    # Steps.
+
+    @property
+    def step(self) -> int:
+        """The current step over all modes; -1 before the first."""
+        return -1 if self._core is None else self._core.step
+
+    @property
+    def mode_steps(self) -> dict[ModeKeys, int]:
+        """The current step of each mode that has one."""
+        if self._core is None:
+            return {}
+        steps = {mode: self._core.mode_step(mode.value) for mode in ModeKeys}
+        return {mode: step for mode, step in steps.items() if step >= 0}
+
+    def set_mode(self, mode: ModeKeys) -> None:
+        """Steps from now on are of `mode`."""
+        if not isinstance(mode, ModeKeys):
+            raise SMDebugValueError(
+                f"Invalid mode {mode!r}. Valid modes are {', '.join(str(key) for key in ModeKeys)}"
+            )
+        self.mode = mode
+        if self._core is not None:
+            self._core.set_mode(mode.value)
+
+    def _active(self) -> bool:
+        """Whether this process is the one that the hook was made in, and it is not closed."""
+        return not self._closed and os.getpid() == self._pid
+
+    def _prepare(self) -> _core.Hook | None:
+        """The core's hook, made at the first call; None if it could not be made."""
+        if self._core is None and "core" not in self._off:
+            try:
+                self._core = self._make_core()
+            except SMDebugError as error:
+                self._off.add("core")
+                if is_strict():
+                    raise
+                self.logger.error(f"smdebug saves nothing: {error}")
+            pass_on_log()
+        return self._core
+
+    def _make_core(self) -> _core.Hook:
+        worker = self._find_worker()
+        self._leave_out_unusable_collections()
+        core = _core.Hook(
+            self._settings(),
+            worker.name,
+            worker.count,
+            worker.is_chief,
+            self._tensor_types,
+            self._describe,
+        )
+        core.set_mode(self.mode.value)
+        return core
+
+    def _leave_out_unusable_collections(self) -> None:
+        collections = self.collection_manager.get_collections()
+        for name in set(self.include_collections) - set(collections):
+            self.logger.warning(f"There is no collection {name}, which include_collections names")
+        built_in = {
+            Collection.from_json(text).name for text in _core.built_in_collections(self._framework)
+        }
+        for name, collection in list(collections.items()):
+            if name in built_in or collection.include_regex or collection.tensor_names:
+                continue
+            # save_tensor() may still add to it.
+            if name not in self._included_names():
+                del collections[name]
+                continue
+            self.logger.error(
+                f"Collection {name} has neither a regex nor tensor names, so nothing could ever "
+                "be saved for it; it is left out"
+            )
+            del collections[name]
+
+    def _begin_step(self, number: int | None = None) -> bool:
+        """Starts the next step; tells whether anything of it is to be saved."""
+        core = self._prepare()
+        if core is None:
+            return False
+        first = core.step < 0
+        due = core.begin_step(number)
+        if first:
+            self._save_what_waited()
+        if due:
+            pass_on_log()
+        return due
+
+    def _save_what_waited(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for method, arguments in waiting:
+            getattr(self._core, method)(*arguments)
+
+    def _failed(self, where: str, error: Exception) -> None:
+        """Logs and counts what went wrong, and switches off what failed."""
+        self._off.add(where)
+        self.logger.error(
+            f"smdebug failed in {where} and goes on without it: {error!r}", exc_info=error
+        )
+        if self._core is not None:
+            self._core.skip(where, f"was lost: {type(error).__name__}: {error}")
+
+    # Values.
+
+    @staticmethod
+    def _describe(value: object) -> Description:
+        """Where the values of `value` are; a framework's hook knows its own tensors."""
+        return describe_array(value)
+
+    @fails_open
+    def save_scalar(
+        self,
+        name: str,
+        value: object,
+        sm_metric: bool = False,  # noqa: ARG002
+        timestamp: float | None = None,
+    ) -> None:
+        """Saves one number at the current step, whatever the schedules say, as scalar/<name>.
+
+        `timestamp` is in seconds since the epoch; now by default. `sm_metric` is accepted and
+        has no effect: there is no SageMaker to send it to.
+        """
+        try:
+            number = to_number(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            if is_strict():
+                raise SMDebugTypeError(f"scalar {name} is not one number: {error}") from error
+            self._skip(f"scalar/{name}", f"is not one number: {error}")
+            return
+        if self._core is None:
+            # The time is that of the call, not of the first step.
+            stamp = time.time() if timestamp is None else timestamp
+            self._wait_for_first_step("save_scalar", str(name), number, stamp)
+        else:
+            self._core.save_scalar(str(name), number, timestamp)
+
+    @fails_open
+    def save_tensor(
+        self,
+        tensor_name: str,
+        tensor_value: object,
+        collections_to_write: str | list[str] = "default",
+    ) -> None:
+        """Saves a tensor at the current step under each of the named collections.
+
+        Each collection's own schedule and reductions count; one that is missing is made.
+        """
+        collections = flatten([collections_to_write])
+        for name in collections:
+            if name not in self.collection_manager.collections:
+                self._warn_of_late_changes = False
+                self.add_collection(self._collection_class(name, tensor_names={tensor_name}))
+                self._warn_of_late_changes = True
+        if self._core is None:
+            copied = self._copy(tensor_value)
+            self._wait_for_first_step("save_tensor", tensor_name, copied, collections)
+        else:
+            self._core.save_tensor(tensor_name, tensor_value, collections)
+
+    def _copy(self, value: object) -> object:
+        """A copy of a tensor that has to wait."""
+        import numpy as np
+
+        return np.array(value)
+
+    def _wait_for_first_step(self, method: str, *arguments: object) -> None:
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting.append((method, arguments))
+        else:
+            self._skip(str(arguments[0]), "came before the first step, as too many others did")
+
+    def _skip(self, name: str, reason: str) -> None:
+        if self._core is not None:
+            self._core.skip(name, reason)
+            pass_on_log()
+        else:
+            self.logger.warning(f"tensor '{name}' {reason}")
+
+    def should_save_tensor_or_collection(self, tensor_name: str, collection_name: str) -> bool:
+        """Whether the tensor is saved at the current step. `collection_name` is not needed."""
+        del collection_name
+        return self._core is not None and self._core.are_due([tensor_name])[0]
+
+    # The end.
+
+    @property
+    def stats(self) -> Mapping[str, float]:
+        """What was saved, dropped, skipped and lost so far, as the run's ledger has it."""
+        return {} if self._core is None else self._core.stats
+
+    def close(self) -> None:
+        """Writes what is left and marks the run as ended. Later calls do nothing."""
+        self._close("close")
+
+    def _abandon(self) -> None:
+        """Leaves the run unfinished, for a hook that starts over in the same folder."""
+        self._close("abandon")
+
+    @fails_open
+    def _close(self, how: str) -> None:
+        if how == "abandon" and self._core is None:
+            self._closed = True
+            return
+        core = self._prepare()
+        self._closed = True
+        self._detach()
+        if core is not None:
+            self._save_what_waited()
+            getattr(core, how)()
+        pass_on_log()
+
+    def _detach(self) -> None:
+        """Takes the framework's callbacks off."""
+
+    def export_collections(self) -> None:
+        """Does nothing: the collections file is written with the first saved step."""
+
+    def record_trace_events(self, *_args: object, **_kwargs: object) -> None:
+        """Does nothing: there is no profiler here."""
+
+    def log_outstanding_timeline_metrics(self) -> None:
+        """Does nothing: there is no profiler here."""
+
+    # Where it runs.
+
+    def _find_worker(self) -> Worker:
+        """Which process of the job this is."""
+        return Worker()
+
+    @property
+    def worker(self) -> str:
+        """The name of this process in the job."""
+        return self._find_worker().name
+
+    # A copy, or what is unpickled elsewhere, is of no process: it does nothing.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._pid = -1
+        self._core = None
+        self._closed = True
+        self._off = {"core"}
+        self._waiting = []
+        self.logger = get_logger()
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__module__}.{type(self).__name__}(out_dir={self.out_dir}, "
+            f"tensorboard_dir={self.tensorboard_dir}, step={self.step}, mode={self.mode.name}, "
+            f"dry_run={self.dry_run}, reduction_config={self.reduction_config}, "
+            f"save_config={self.save_config}, include_regex={self.include_regex}, "
+            f"include_collections={self._included_names()}, save_all={self.save_all}, "
+            f"include_workers={self.include_workers})>"
+        )
+
+
+def _checked(key: str, value: Any, kind: type) -> Any:
+    if value is not None and not isinstance(value, kind):
+        raise SMDebugTypeError(f"{key}={value!r} is not of {kind.__name__}")
+    return value
+
+
+def _close_at_exit(reference: weakref.ref[BaseHook]) -> None:
+    hook = reference()
+    if hook is not None:
+        hook.close()

@@ -1,0 +1,73 @@
+"""The hook that a process has made last, as smdebug 1.0 keeps it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+from smdebug.core.logger import get_logger
+from smdebug.exceptions import SMDebugTypeError
+
+if TYPE_CHECKING:
+    from smdebug.core.hook import BaseHook
+
+HookType = TypeVar("HookType", bound="BaseHook")
+
+_hook: BaseHook | None = None
+
+
+def set_hook(custom_hook: BaseHook) -> None:
+    """Makes `custom_hook` the one that get_hook() gives.
+
+    One that is still open on the same folder, such as that of a notebook's cell which runs again,
+    is abandoned: its run is set aside there.
+    """
+    from smdebug.core.hook import BaseHook
+
+    global _hook
+    if not isinstance(custom_hook, BaseHook):
+        raise SMDebugTypeError(f"{custom_hook!r} is not a hook")
+    before = _hook
+    if before is not None and before is not custom_hook and before.out_dir == custom_hook.out_dir:
+        before._abandon()
+    _hook = custom_hook
+
+
+def del_hook() -> None:
+    """Forgets the hook. It stays open."""
+    global _hook
+    _hook = None
+
+
+def get_hook(
+    *,
+    json_config_path: str | None,
+    hook_class: type[HookType],
+    create_if_not_exists: bool,
+) -> HookType | None:
+    """The process's hook of that class; made from the JSON configuration if asked for.
+
+    None if there is no hook and none may be made, or there is no configuration to make it from.
+    """
+    global _hook
+    if isinstance(_hook, hook_class):
+        return _hook
+    if _hook is not None:
+        _hook = None
+    if not create_if_not_exists:
+        return None
+    try:
+        return hook_class.create_from_json_file(json_config_path)
+    except FileNotFoundError as error:
+        get_logger().info(f"smdebug makes no hook: {error}")
+        return None
+
+
+def is_enabled() -> bool:
+    """Whether USE_SMDEBUG leaves hooks on, as it does by default."""
+    text = os.environ.get("USE_SMDEBUG", "true").lower()
+    if text in ("y", "yes", "t", "true", "on", "1"):
+        return True
+    if text in ("n", "no", "f", "false", "off", "0"):
+        return False
+    raise ValueError(f"USE_SMDEBUG={text!r} is not a boolean")

@@ -1,0 +1,45 @@
+"""Collections that can name the modules whose tensors they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from smdebug import _core
+from smdebug.core.collection import Collection as BaseCollection
+from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
+
+
+class Collection(BaseCollection):
+    """A collection of a PyTorch hook."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._modules: dict[torch.nn.Module, tuple[bool, bool]] = {}
+
+    def add_module_tensors(
+        self, module: torch.nn.Module, inputs: bool = False, outputs: bool = True
+    ) -> None:
+        """Adds the inputs and outputs of a module, under the name that it has where it is hooked."""
+        self._modules[module] = (inputs, outputs)
+
+    @property
+    def modules(self) -> dict[torch.nn.Module, tuple[bool, bool]]:
+        """The modules that were added, with whether inputs and outputs are meant."""
+        return self._modules
+
+
+class CollectionManager(BaseCollectionManager):
+    """The collections of a PyTorch hook."""
+
+    def __init__(self, create_default: bool = True) -> None:
+        super().__init__()
+        if create_default:
+            for text in _core.built_in_collections(1):
+                self.add(Collection.from_json(text))
+
+    def create_collection(  # type: ignore[override]
+        self, name: str, cls: type[Collection] = Collection
+    ) -> BaseCollection:
+        return super().create_collection(name, cls)

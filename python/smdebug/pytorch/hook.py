@@ -1,0 +1,193 @@
+"""The hook for PyTorch."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, ClassVar
+
+import torch
+
+from smdebug.core.arrays import Description
+from smdebug.core.collection import Collection as BaseCollection
+from smdebug.core.collection import CollectionKeys
+from smdebug.core.fail_open import fails_open
+from smdebug.core.hook import BaseHook
+from smdebug.core.worker import Worker
+from smdebug.exceptions import SMDebugError, SMDebugValueError
+from smdebug.pytorch.collection import Collection
+from smdebug.pytorch.distributed import find_worker
+from smdebug.pytorch.tensors import describe
+from smdebug.pytorch.watched import (
+    Attachment,
+    StepCallback,
+    WatchedModule,
+    is_recomputing,
+    original_module,
+)
+
+
+class Hook(BaseHook):
+    """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
+
+    Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
+    gradients are accumulated. At a step of which nothing is saved, nothing of the hook is attached
+    to the model but one callback of the registered module itself.
+    """
+
+    _framework: ClassVar[int] = 1
+    _default_collections: ClassVar[list[str]] = [CollectionKeys.LOSSES]
+    _collection_class: ClassVar[type[BaseCollection]] = Collection
+    _tensor_types: ClassVar[tuple[type, ...]] = (torch.Tensor, torch.nn.Parameter)
+
+    def __init__(self, *args: Any, forwards_per_step: int = 1, **kwargs: Any) -> None:
+        if forwards_per_step < 1:
+            raise SMDebugValueError(
+                f"forwards_per_step={forwards_per_step} is not allowed; it is at least 1"
+            )
+        self.forwards_per_step = forwards_per_step
+        self._forwards = 0
+        self._roots: list[weakref.ref[WatchedModule]] = []
+        self._handles: list[Any] = []
+        self._attachment: Attachment | None = None
+        super().__init__(*args, **kwargs)
+
+    # Registration.
+
+    def register_module(self, module: torch.nn.Module) -> None:
+        """Watches a model. Its forward pass is a step; what is in it goes by its dotted name.
+
+        Raises SMDebugError for what is not a module, and AssertionError if it, or a part of it,
+        is registered already.
+        """
+        if not isinstance(module, torch.nn.Module):
+            raise SMDebugError(f"{type(module).__name__} is not a torch.nn.Module")
+        known = {part for root in self._watched() for _, part in root.named_modules()}
+        for name, part in module.named_modules():
+            assert part not in known, f"module {name or type(part).__name__} is already registered"
+        watched = WatchedModule(module, with_parameters=True)
+        self._watch(watched)
+        handle = module.register_forward_pre_hook(StepCallback(self, watched))
+        self._handles.append(handle)
+        count = self.count_parameters(module)
+        self.logger.info(f"Watching {watched.name} with {count} parameters")
+
+    def register_hook(self, module: torch.nn.Module) -> None:
+        """The same as register_module()."""
+        self.register_module(module)
+
+    def register_loss(self, loss_module: torch.nn.Module) -> None:
+        """Watches a loss, which goes by the name of its class."""
+        if not isinstance(loss_module, torch.nn.Module):
+            raise SMDebugError(f"{type(loss_module).__name__} is not a torch.nn.Module")
+        watched = WatchedModule(loss_module, with_parameters=False)
+        self._watch(watched)
+        # Kept alive by the loss itself.
+        loss_module.__dict__.setdefault("_smdebug_watched", []).append(watched)
+
+    def _watch(self, watched: WatchedModule) -> None:
+        self._roots.append(weakref.ref(watched))
+        if self._attachment is not None:
+            self._attachment.detach()
+
+    def _watched(self) -> list[WatchedModule]:
+        """What is registered and still there."""
+        return [root for root in (reference() for reference in self._roots) if root is not None]
+
+    def count_parameters(self, model: torch.nn.Module) -> int:
+        """How many numbers the parameters of a model have in all."""
+        return sum(parameter.numel() for parameter in model.parameters())
+
+    def should_save_dataloader_metrics(self, metrics_name: str) -> bool:
+        """False: there is no profiler here."""
+        del metrics_name
+        return False
+
+    def _leave_out_unusable_collections(self) -> None:
+        self._name_modules_of_collections()
+        super()._leave_out_unusable_collections()
+
+    def _name_modules_of_collections(self) -> None:
+        """Turns the modules that were added to collections into patterns of their names."""
+        names = {
+            original_module(module): name
+            for root in self._watched()
+            for name, module in root.named_modules()
+        }
+        for collection in self.collection_manager.get_collections().values():
+            for module, (inputs, outputs) in getattr(collection, "modules", {}).items():
+                name = names.get(original_module(module))
+                if name is None:
+                    self.logger.warning(
+                        f"Collection {collection.name} names a {type(module).__name__} that is in "
+                        "no registered module"
+                    )
+                    continue
+                if inputs:
+                    collection.include(f"{name}_input_")
+                if outputs:
+                    collection.include(f"{name}_output_")
+
+    # Steps.
+
+    def _on_root_forward(self, watched: WatchedModule) -> None:
+        """Starts a step, or goes on with one whose forward passes are not all done."""
+        if "_start_step" in self._off or is_recomputing():
+            return
+        self._forwards = self._forwards % self.forwards_per_step + 1
+        if self._forwards == 1:
+            self._start_step(watched)
+
+    @fails_open
+    def _start_step(self, watched: WatchedModule) -> None:
+        if not self._begin_step():
+            if self._attachment is not None:
+                self._attachment.detach()
+            return
+        core = self._core
+        assert core is not None
+        core.save_many(watched.parameter_names, watched.parameters)
+        if self._attachment is None:
+            self._attachment = Attachment(self, core)
+        self._attachment.attach(self._watched())
+
+    def _is_last_forward(self) -> bool:
+        return self._forwards == self.forwards_per_step
+
+    def _failed(self, where: str, error: Exception) -> None:
+        if self._attachment is not None:
+            self._attachment.detach()
+        super()._failed(where, error)
+
+    def _detach(self) -> None:
+        if self._attachment is not None:
+            self._attachment.detach()
+        for handle in self._handles:
+            handle.remove()
+
+    # Values.
+
+    @staticmethod
+    def _describe(value: object) -> Description:
+        return describe(value)
+
+    def _copy(self, value: object) -> object:
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        return super()._copy(value)
+
+    @fails_open
+    def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
+        """Saves a tensor as the output of what `tensor_name` names, if that is due."""
+        if self._core is not None:
+            self._core.save(f"{tensor_name}_output_0", tensor_value)
+
+    def _find_worker(self) -> Worker:
+        return find_worker()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.forwards_per_step = 1
+        self._forwards = 0
+        self._roots = []
+        self._handles = []
+        self._attachment = None

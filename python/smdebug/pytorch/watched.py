@@ -1,0 +1,159 @@
+"""Modules that a hook watches, and the callbacks that it puts on them for a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable
+
+import torch
+
+from smdebug import _core
+from smdebug.core.detached import reduce
+from smdebug.pytorch.tensors import is_sharded, shard_suffix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch.utils.hooks import RemovableHandle
+
+    from smdebug.pytorch.hook import Hook
+
+# Gives -1 unless it is called while gradients are computed, when a checkpointed module runs again.
+_recomputing: Callable[[], int] | None = getattr(torch._C, "_current_graph_task_id", None)
+
+# torch 1.13 hands no keyword arguments to callbacks.
+_TAKES_KEYWORDS = {"with_kwargs": True} if hasattr(torch, "compile") else {}
+
+
+def is_recomputing() -> bool:
+    """Whether a module runs again only to get its gradients."""
+    return _recomputing is not None and _recomputing() != -1
+
+
+def original_module(module: torch.nn.Module) -> torch.nn.Module:
+    """What torch.compile() was given, or the module itself."""
+    inner = getattr(module, "_orig_mod", None)
+    return inner if isinstance(inner, torch.nn.Module) else module
+
+
+def _plain_name(name: str) -> str:
+    """A dotted name without what torch.compile() puts between."""
+    return ".".join(part for part in name.split(".") if part != "_orig_mod")
+
+
+class WatchedModule:
+    """A module with everything in it: a model, or a loss.
+
+    Names are those of smdebug 1.0: the module itself goes by its class, what is in it by its
+    dotted name, a parameter by both.
+    """
+
+    def __init__(self, module: torch.nn.Module, with_parameters: bool) -> None:
+        self.module = module
+        self.name = type(original_module(module)).__name__
+        self.parameters: list[torch.nn.Parameter] = []
+        self.parameter_names: list[str] = []
+        self.gradient_names: list[str] = []
+        if with_parameters:
+            for path, parameter in module.named_parameters():
+                suffix = shard_suffix(parameter) if is_sharded(parameter) else ""
+                name = f"{self.name}_{_plain_name(path)}{suffix}"
+                self.parameters.append(parameter)
+                self.parameter_names.append(name)
+                self.gradient_names.append(f"gradient/{name}")
+
+    def named_modules(self) -> Iterator[tuple[str, torch.nn.Module]]:
+        """Every module in it with its name."""
+        for path, module in self.module.named_modules():
+            name = _plain_name(path)
+            # What torch.compile() wraps is the wrapper again.
+            if module is self.module or name:
+                yield name or self.name, module
+
+
+class StepCallback:
+    """Tells the hook that a root module starts. A copy of it does nothing."""
+
+    def __init__(self, hook: Hook, watched: WatchedModule) -> None:
+        self.hook = hook
+        self.watched = watched
+
+    def __call__(self, *_: object) -> None:
+        self.hook._on_root_forward(self.watched)
+
+    def __reduce__(self) -> Any:
+        return reduce()
+
+
+class AccumulatedGradient:
+    """Saves the gradient that a parameter has gathered, once the step's last forward ran."""
+
+    # torch.save() leaves such callbacks of a tensor out without a warning.
+    __torch_unserializable__ = True
+
+    def __init__(self, hook: Hook, save: Callable[[torch.Tensor], None]) -> None:
+        self.hook = hook
+        self.save = save
+
+    def __call__(self, parameter: torch.Tensor) -> None:
+        if self.hook._is_last_forward() and parameter.grad is not None:
+            self.save(parameter.grad)
+
+    def __reduce__(self) -> Any:
+        return reduce()
+
+
+class Attachment:
+    """The callbacks on watched modules while steps are saved."""
+
+    def __init__(self, hook: Hook, core: _core.Hook) -> None:
+        self._hook = hook
+        self._core = core
+        self._forward: dict[torch.nn.Module, Any] = {}
+        self._module_handles: list[RemovableHandle] = []
+        self._gradient_handles: list[RemovableHandle] = []
+        self._gradients_due: list[bool] = []
+
+    def attach(self, watched: list[WatchedModule]) -> None:
+        """Puts on what the current step needs; what is already there stays."""
+        if not self._module_handles:
+            for root in watched:
+                self._attach_modules(root)
+        due = self._core.are_due([name for root in watched for name in root.gradient_names])
+        if due != self._gradients_due:
+            self._remove(self._gradient_handles)
+            self._gradients_due = due
+            flags = iter(due)
+            for root in watched:
+                for parameter, name in zip(root.parameters, root.gradient_names):
+                    if next(flags) and parameter.requires_grad:
+                        self._gradient_handles.append(self._attach_gradient(parameter, name))
+
+    def detach(self) -> None:
+        """Takes everything off."""
+        self._remove(self._module_handles)
+        self._remove(self._gradient_handles)
+        self._gradients_due = []
+
+    @staticmethod
+    def _remove(handles: list[RemovableHandle]) -> None:
+        for handle in handles:
+            handle.remove()
+        handles.clear()
+
+    def _attach_modules(self, root: WatchedModule) -> None:
+        for name, module in root.named_modules():
+            callback = self._forward.get(module)
+            if callback is None:
+                callback = _core.ForwardCallback(self._core, name, _recomputing)
+                self._forward[module] = callback
+            self._module_handles.append(module.register_forward_hook(callback, **_TAKES_KEYWORDS))
+
+    def _attach_gradient(self, parameter: torch.nn.Parameter, name: str) -> RemovableHandle:
+        save = _core.TensorCallback(self._core, name)
+        # A sharded parameter's gradient is put in place after the backward pass of its module.
+        gathers = self._hook.forwards_per_step > 1 or is_sharded(parameter)
+        if gathers and hasattr(parameter, "register_post_accumulate_grad_hook"):
+            return parameter.register_post_accumulate_grad_hook(
+                AccumulatedGradient(self._hook, save)
+            )
+        return parameter.register_hook(save)
