@@ -15,6 +15,7 @@ from smdebug.core.hook import BaseHook
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch.collection import Collection
+from smdebug.pytorch.compiled import original_module, runs_in_compiled_code
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
@@ -22,7 +23,6 @@ from smdebug.pytorch.watched import (
     StepCallback,
     WatchedModule,
     is_recomputing,
-    original_module,
 )
 
 
@@ -61,7 +61,7 @@ class Hook(BaseHook):
         """
         if not isinstance(module, torch.nn.Module):
             raise SMDebugError(f"{type(module).__name__} is not a torch.nn.Module")
-        known = {part for root in self._watched() for _, part in root.named_modules()}
+        known = {part for root in self._watched() for _, part, _ in root.named_modules()}
         for name, part in module.named_modules():
             assert part not in known, f"module {name or type(part).__name__} is already registered"
         watched = WatchedModule(module, with_parameters=True)
@@ -111,7 +111,7 @@ class Hook(BaseHook):
         names = {
             original_module(module): name
             for root in self._watched()
-            for name, module in root.named_modules()
+            for name, module, _ in root.named_modules()
         }
         for collection in self.collection_manager.get_collections().values():
             for module, (inputs, outputs) in getattr(collection, "modules", {}).items():
@@ -148,7 +148,8 @@ class Hook(BaseHook):
         core.save_many(watched.parameter_names, watched.parameters)
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        self._attachment.attach(self._watched())
+        traced = original_module(watched.module) is watched.module and runs_in_compiled_code()
+        self._attachment.attach(self._watched(), watched, traced)
 
     def _is_last_forward(self) -> bool:
         return self._forwards == self.forwards_per_step

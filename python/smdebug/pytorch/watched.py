@@ -8,6 +8,8 @@ import torch
 
 from smdebug import _core
 from smdebug.core.detached import reduce
+from smdebug.pytorch import compiled
+from smdebug.pytorch.compiled import is_compiled, original_module
 from smdebug.pytorch.tensors import is_sharded, shard_suffix
 
 if TYPE_CHECKING:
@@ -27,12 +29,6 @@ _TAKES_KEYWORDS = {"with_kwargs": True} if hasattr(torch, "compile") else {}
 def is_recomputing() -> bool:
     """Whether a module runs again only to get its gradients."""
     return _recomputing is not None and _recomputing() != -1
-
-
-def original_module(module: torch.nn.Module) -> torch.nn.Module:
-    """What torch.compile() was given, or the module itself."""
-    inner = getattr(module, "_orig_mod", None)
-    return inner if isinstance(inner, torch.nn.Module) else module
 
 
 def _plain_name(name: str) -> str:
@@ -61,13 +57,18 @@ class WatchedModule:
                 self.parameter_names.append(name)
                 self.gradient_names.append(f"gradient/{name}")
 
-    def named_modules(self) -> Iterator[tuple[str, torch.nn.Module]]:
-        """Every module in it with its name."""
+    def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
+        """Every module in it with its name, and whether a callback on it would be traced."""
+        inside: list[str] = []
         for path, module in self.module.named_modules():
-            name = _plain_name(path)
+            is_inside = any(path.startswith(prefix) for prefix in inside)
+            wrapped = is_inside and path.endswith("_orig_mod")
+            if is_compiled(module):
+                inside.append(f"{path}." if path else "")
             # What torch.compile() wraps is the wrapper again.
-            if module is self.module or name:
-                yield name or self.name, module
+            if not wrapped:
+                traced = is_inside or original_module(module) is module and is_compiled(module)
+                yield _plain_name(path) or self.name, module, traced
 
 
 class StepCallback:
@@ -78,7 +79,10 @@ class StepCallback:
         self.watched = watched
 
     def __call__(self, *_: object) -> None:
-        self.hook._on_root_forward(self.watched)
+        if not compiled.is_compiling():
+            self.hook._on_root_forward(self.watched)
+        elif compiled.may_cut_graph(self.watched.name):
+            compiled.call_untraced(self.hook._on_root_forward, self.watched)
 
     def __reduce__(self) -> Any:
         return reduce()
@@ -109,15 +113,19 @@ class Attachment:
         self._hook = hook
         self._core = core
         self._forward: dict[torch.nn.Module, Any] = {}
+        self._skipped: set[torch.nn.Module] = set()
         self._module_handles: list[RemovableHandle] = []
         self._gradient_handles: list[RemovableHandle] = []
         self._gradients_due: list[bool] = []
 
-    def attach(self, watched: list[WatchedModule]) -> None:
-        """Puts on what the current step needs; what is already there stays."""
+    def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
+        """Puts on what the current step needs; what is already there stays.
+
+        `traced` tells that `started`, which begins the step, runs inside compiled code.
+        """
         if not self._module_handles:
             for root in watched:
-                self._attach_modules(root)
+                self._attach_modules(root, traced=traced and root is started)
         due = self._core.are_due([name for root in watched for name in root.gradient_names])
         if due != self._gradients_due:
             self._remove(self._gradient_handles)
@@ -140,13 +148,21 @@ class Attachment:
             handle.remove()
         handles.clear()
 
-    def _attach_modules(self, root: WatchedModule) -> None:
-        for name, module in root.named_modules():
+    def _attach_modules(self, root: WatchedModule, traced: bool) -> None:
+        for name, module, is_traced in root.named_modules():
+            if traced or is_traced:
+                self._skip_traced(name, module)
+                continue
             callback = self._forward.get(module)
             if callback is None:
                 callback = _core.ForwardCallback(self._core, name, _recomputing)
                 self._forward[module] = callback
             self._module_handles.append(module.register_forward_hook(callback, **_TAKES_KEYWORDS))
+
+    def _skip_traced(self, name: str, module: torch.nn.Module) -> None:
+        if module not in self._skipped:
+            self._skipped.add(module)
+            self._core.skip(name, "is compiled: inputs and outputs inside it are not saved")
 
     def _attach_gradient(self, parameter: torch.nn.Parameter, name: str) -> RemovableHandle:
         save = _core.TensorCallback(self._core, name)
