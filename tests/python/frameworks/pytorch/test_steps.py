@@ -1,0 +1,247 @@
+"""When a step begins, what belongs to it, and that an idle one costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.torch_hooks import MakeHook, ReadRun
+from support.torch_nets import Net, batches, fit, train
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+import smdebug.pytorch as smd
+from smdebug.exceptions import SMDebugValueError
+
+
+def callbacks_on(net: nn.Module) -> list[Any]:
+    """Everything attached to a model that would run in a forward or backward pass."""
+    attached: list[Any] = []
+    for module in net.modules():
+        attached += [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+        attached += [*module._backward_hooks.values()]
+    for parameter in net.parameters():
+        attached += [*(parameter._backward_hooks or {}).values()]
+    return attached
+
+
+def test_an_idle_step_has_one_callback_whatever_the_model(make_hook: MakeHook) -> None:
+    net = Net()
+    hook = make_hook(save_all=True, save_config=smd.SaveConfig(save_interval=3))
+    loss = nn.CrossEntropyLoss()
+    hook.register_module(net)
+    hook.register_loss(loss)
+    counts = []
+    for x, y in batches(5):
+        value = loss(net(x), y)
+        counts.append(len(callbacks_on(net)) + len(callbacks_on(loss)))
+        value.backward()
+    saved = 1 + 6 + 4 + 1  # The root's own, modules, gradients, the loss.
+    assert counts == [saved, 1, 1, saved, 1]
+    hook.close()
+    assert callbacks_on(net) == callbacks_on(loss) == []
+
+
+def test_gradients_get_callbacks_only_when_they_are_due(make_hook: MakeHook) -> None:
+    net = Net()
+    hook = make_hook(include_collections=["gradients"])
+    hook.get_collection("gradients").save_config = smd.SaveConfig(save_interval=2)
+    hook.register_module(net)
+    counts = []
+    for x, _ in batches(4):
+        net(x).sum().backward()
+        counts.append(sum(len(p._backward_hooks or {}) for p in net.parameters()))
+    assert counts == [4, 0, 4, 0]
+
+
+def test_steps_are_counted_by_mode(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net, loss = Net(), nn.CrossEntropyLoss()
+    hook = make_hook()
+    hook.register_module(net)
+    hook.register_loss(loss)
+    for _ in range(2):
+        hook.set_mode(smd.modes.TRAIN)
+        for x, y in batches(3):
+            loss(net(x), y).backward()
+        hook.set_mode(smd.modes.EVAL)
+        with torch.no_grad():
+            for x, y in batches(2):
+                loss(net(x), y)
+    assert hook.step == 9
+    assert hook.mode_steps[smd.modes.TRAIN] == 5
+    trial = read_run()
+    assert trial.steps(mode=smd.modes.TRAIN) == list(range(6))
+    assert trial.steps(mode=smd.modes.EVAL) == list(range(4))
+    assert trial.steps() == list(range(10))
+    assert trial.global_step(smd.modes.EVAL, 2) == 8
+
+
+def test_a_wrong_mode_is_refused(make_hook: MakeHook) -> None:
+    with pytest.raises(SMDebugValueError, match="Invalid mode"):
+        make_hook().set_mode("train")  # type: ignore[arg-type]
+
+
+def test_gradients_are_not_saved_in_evaluation(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net = Net()
+    hook = make_hook(include_collections=["gradients", "weights"])
+    hook.register_module(net)
+    hook.set_mode(smd.modes.EVAL)
+    net(torch.randn(2, 4)).sum().backward()
+    names = read_run().tensor_names()
+    assert "Net_fc.weight" in names
+    assert not [name for name in names if name.startswith("gradient")]
+
+
+def test_several_forwards_make_one_step_with_accumulated_gradients(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net, loss = Net(), nn.CrossEntropyLoss()
+    hook = make_hook(include_collections=["gradients", "losses"], forwards_per_step=3)
+    hook.register_module(net)
+    hook.register_loss(loss)
+    expected: list[Tensor] = []
+    data = batches(6)
+    for start in (0, 3):
+        net.zero_grad()
+        for x, y in data[start : start + 3]:
+            loss(net(x), y).backward()
+        assert net.fc.weight.grad is not None
+        expected.append(net.fc.weight.grad.clone())
+    trial = read_run()
+    assert trial.steps() == [0, 1]
+    gradient = trial.tensor("gradient/Net_fc.weight")
+    for step in (0, 1):
+        np.testing.assert_array_equal(gradient.value(step), expected[step].numpy())
+    assert trial.tensor_names(collection="losses", step=0) == [
+        f"CrossEntropyLoss_output_{i}" for i in range(3)
+    ]
+
+
+def test_a_number_of_forwards_below_one_is_refused(make_hook: MakeHook) -> None:
+    with pytest.raises(SMDebugValueError, match="forwards_per_step=0"):
+        make_hook(forwards_per_step=0)
+
+
+class Checkpointed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = Net()
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = checkpoint(self.body, x, use_reentrant=False)
+        return out
+
+
+@pytest.mark.parametrize("root", ["whole", "part"])
+def test_a_checkpointed_module_is_saved_once(
+    root: str, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Checkpointed()
+    hook = make_hook(save_all=True)
+    hook.register_module(net if root == "whole" else net.body)
+    net(torch.randn(2, 4)).sum().backward()
+    trial = read_run()
+    assert trial.steps() == [0]
+    prefix = "body." if root == "whole" else ""
+    relu = f"{prefix}relu_output_"
+    assert [n for n in trial.tensor_names() if n.startswith(relu)] == [f"{relu}0", f"{relu}1"]
+
+
+def test_frozen_and_unused_parameters_have_no_gradient(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    net.child.requires_grad_(False)
+    net.register_module("unused", nn.Linear(2, 2))
+    hook = make_hook(include_collections=["weights", "gradients"])
+    fit(hook, net)
+    trial = read_run()
+    assert "Net_child.lin.weight" in trial.tensor_names()
+    assert "Net_unused.weight" in trial.tensor_names()
+    assert trial.tensor_names(collection="gradients") == [
+        "gradient/Net_fc.bias",
+        "gradient/Net_fc.weight",
+    ]
+
+
+def test_autocast_and_a_scaler_are_seen_as_they_are(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    scale = 8.0
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value = net(torch.randn(2, 4)).sum()
+    (value * scale).backward()
+    trial = read_run()
+    assert trial.tensor("fc_output_0").value(0).dtype.name == "bfloat16"
+    gradient = net.fc.weight.grad
+    assert gradient is not None
+    np.testing.assert_array_equal(
+        trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy()
+    )
+
+
+def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net, loss = Net(), nn.CrossEntropyLoss()
+    hook = make_hook(save_config=smd.SaveConfig(save_interval=2))
+    hook.register_module(net)
+    hook.register_loss(loss)
+    hook.save_scalar("before", 7)
+    hook.save_tensor("early", torch.arange(3), "mine")
+
+    def after_step(step: int, value: Tensor) -> None:
+        hook.save_scalar("loss", value)
+        hook.save_tensor("grad", net.fc.weight.grad, ["mine", "default"])
+        hook.save_tensor("list", [step, step])
+
+    losses = train(net, net, loss, 4, after_step)
+    trial = read_run()
+    assert trial.tensor("scalar/loss").steps() == [0, 1, 2, 3]
+    assert [v.item() for v in trial.tensor("scalar/loss").values().values()] == losses
+    assert trial.tensor("scalar/before").value(0).item() == 7
+    assert trial.tensor("early").value(0).tolist() == [0, 1, 2]
+    assert trial.tensor("grad").steps() == [0, 2]
+    assert trial.tensor("list").value(2).tolist() == [2, 2]
+    assert "grad" in trial.tensor_names(collection="mine")
+    assert "grad" in trial.tensor_names(collection="default")
+
+
+@pytest.mark.parametrize("value", [torch.ones(2), "text", [1, 2], None])
+def test_a_scalar_that_is_no_number_is_counted(value: Any, make_hook: MakeHook) -> None:
+    hook = make_hook()
+    fit(hook, Net())
+    hook.save_scalar("x", value)
+    assert hook.stats["skipped"] == 1
+    hook.save_scalar("x", 1.0)
+    hook.close()
+    assert hook.stats["scalars_saved"] == 1
+
+
+class Replaced(nn.Module):
+    """Runs its two layers in a data-dependent order, one of them sometimes not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two = nn.Linear(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x: Tensor, both: bool) -> Tensor:
+        out: Tensor = self.two(self.one(x)) if both else self.one(x)
+        return out
+
+
+def test_a_module_that_runs_at_some_steps_only(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net = Replaced()
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    pattern: Iterator[bool] = iter([True, False, True])
+    for both in pattern:
+        net(torch.randn(1, 2), both).sum().backward()
+    trial = read_run()
+    assert trial.tensor("two_output_0").steps() == [0, 2]
+    assert trial.tensor("gradient/Replaced_two.weight").steps() == [0, 2]
+    assert trial.tensor("one_output_0").steps() == [0, 1, 2]
