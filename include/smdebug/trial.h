@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,6 +65,11 @@ struct TrialOptions {
   // to look again for a value whose file is not there yet.
   std::chrono::milliseconds poll_interval{500};
   int64_t missing_file_retries = 100;
+
+  // Called in a thread that waits, about ten times a second as long as it does,
+  // in the constructor too. What it throws ends the wait and goes to the
+  // caller. It must not use the trial.
+  std::function<void()> while_waiting = {};
 
   // SMDEBUG_TRAINING_END_DELAY_REFRESH, SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW and
   // SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT over the defaults. Throws
@@ -198,6 +204,7 @@ class Tensor {
   // What is there at `step` without reading it: no refresh, no exception.
   struct Saved {
     bool value = false;
+    int64_t value_bytes = 0;  // What reading it takes, about.
     bool shape = false;
     std::vector<Reduction> reductions = {};
   };

@@ -7,7 +7,11 @@ namespace smdebug::python {
 void InitErrors(nanobind::module_& m);
 void InitLog(nanobind::module_& m);
 void InitConfig(nanobind::module_& m);
+void InitTensor(nanobind::module_& m);
 void InitTrial(nanobind::module_& m);
 void InitHook(nanobind::module_& m);
+
+// Gives what the core has logged to Python's logger. Needs the GIL.
+void RelayLog() noexcept;
 
 }  // namespace smdebug::python

@@ -32,10 +32,14 @@ nb::object& Immortal(nb::object made) {
   return *new nb::object(std::move(made));
 }
 
+// Not a static object with a constructor: an import may let go of the GIL, and
+// another thread would wait with it for the constructor to end.
 nb::object& NumpyArrayType() {
-  static nb::object& type =
-      Immortal(nb::module_::import_("numpy").attr("ndarray"));
-  return type;
+  static nb::object* type = nullptr;
+  if (type == nullptr) {
+    type = &Immortal(nb::module_::import_("numpy").attr("ndarray"));
+  }
+  return *type;
 }
 
 // The attribute `name` of ml_dtypes; None where the package is missing.
@@ -69,9 +73,14 @@ nb::object& DtypeOf(DType dtype) {
 nb::object StringsFrom(const Value& value) {
   nb::list texts;
   for (const std::string_view text : value.strings()) {
-    texts.append(nb::str(text.data(), text.size()));
+    texts.append(nb::steal(PyUnicode_DecodeUTF8(
+        text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape")));
   }
-  return nb::module_::import_("numpy").attr("array")(texts);
+  nb::object array =
+      nb::module_::import_("numpy").attr("array")(texts, nb::str("str"));
+  array = array.attr("reshape")(TupleFrom(value.shape()));
+  array.attr("setflags")(nb::arg("write") = false);
+  return array;
 }
 
 // The same elements as float32.

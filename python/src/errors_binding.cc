@@ -55,8 +55,9 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
     Raise("SMDebugValueError", e.what());
   } catch (const ConfigFileError& e) {
     Raise("SMDebugValueError", e.what());
-  } catch (const IoError& e) {
-    Raise("SMDebugRuntimeError", e.what());
+  } catch (const FormatError& e) {
+    const bool in_index = e.file().starts_with("index/");
+    Raise(in_index ? "IndexReaderException" : "SMDebugRuntimeError", e.what());
   } catch (const Error& e) {
     Raise("SMDebugRuntimeError", e.what());
   }

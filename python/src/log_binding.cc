@@ -27,8 +27,12 @@ class LogQueue {
     waiting_.store(true, std::memory_order_relaxed);
   }
 
+  bool waiting() const noexcept {
+    return waiting_.load(std::memory_order_relaxed);
+  }
+
   std::deque<std::pair<LogLevel, std::string>> Take() {
-    if (!waiting_.load(std::memory_order_relaxed)) return {};
+    if (!waiting()) return {};
     const std::lock_guard lock(mu_);
     waiting_.store(false, std::memory_order_relaxed);
     return std::exchange(messages_, {});
@@ -54,6 +58,17 @@ nb::list TakeLog() {
 }
 
 }  // namespace
+
+void RelayLog() noexcept {
+  if (!queue.load()->waiting()) return;
+  try {
+    nb::module_::import_("smdebug.core.native_log").attr("relay")();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("smdebug's log");
+  } catch (const std::exception&) {
+    // A message is not worth the call that it was about.
+  }
+}
 
 void InitLog(nb::module_& m) {
   SetLogSink([](LogLevel level, std::string_view message) {

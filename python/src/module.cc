@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   InitErrors(m);
   InitLog(m);
   InitConfig(m);
+  InitTensor(m);
   InitTrial(m);
   InitHook(m);
 }

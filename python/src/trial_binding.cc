@@ -1,16 +1,23 @@
-#include <chrono>
-#include <memory>
+#include "python/src/trial_binding.h"
 
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
 #include "python/src/convert.h"
-#include "smdebug/trial.h"
+#include "python/src/core_call.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -18,146 +25,180 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace)
 namespace smdebug::python {
 namespace {
 
-using Milliseconds = std::chrono::duration<double, std::milli>;
-using OptionalWorker = std::optional<std::string>;
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using InCore = nb::call_guard<CoreCall>;
 
-WorkerName NameOf(const OptionalWorker& worker) {
-  return worker ? WorkerName(*worker) : std::nullopt;
+// Ctrl-C ends a wait, and messages about it do not wait for its end.
+void WhileWaiting() {
+  const nb::gil_scoped_acquire acquired;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  RelayLog();
 }
 
-std::unique_ptr<Trial> OpenTrial(const std::string& path,
-                                 const std::string& name,
-                                 std::optional<int64_t> begin,
-                                 std::optional<int64_t> end) {
+std::unique_ptr<OwnTrial> OpenTrial(const std::string& path,
+                                    const std::string& name,
+                                    std::optional<int64_t> begin,
+                                    std::optional<int64_t> end, bool wait) {
   TrialOptions options = TrialOptions::FromEnvironment();
   options.name = name;
   options.begin_step = begin;
   options.end_step = end;
-  // In slices, so that an interrupt is seen while the run does not appear.
-  return Trial::Open(path, options);
+  options.wait_for_run = wait;
+  options.while_waiting = WhileWaiting;
+  return std::make_unique<OwnTrial>(Trial::Open(path, options));
 }
 
-std::vector<std::string> TensorNames(Trial& trial, std::optional<int64_t> step,
-                                     int mode, std::vector<std::string> regexes,
+std::vector<std::string> TensorNames(const OwnTrial& trial,
+                                     std::optional<int64_t> step, int mode,
+                                     std::vector<std::string> regexes,
                                      std::optional<std::string> collection) {
-  return trial.TensorNames({.step = step,
-                            .mode = ModeFrom(mode),
-                            .regexes = std::move(regexes),
-                            .collection = std::move(collection)});
+  return trial->TensorNames({.step = step,
+                             .mode = ModeFrom(mode),
+                             .regexes = std::move(regexes),
+                             .collection = std::move(collection)});
 }
 
-Reduction ReductionFrom(const std::string& name, bool abs) {
-  const auto reduction = ParseReduction(name);
-  if (!reduction) {
-    throw ConfigError("reduction", name,
-                      "min, max, mean, median, std, variance, sum, prod, l1 or "
-                      "l2");
+std::vector<int> Modes(const OwnTrial& trial) {
+  std::vector<int> numbers;
+  for (const Mode mode : trial->Modes()) {
+    numbers.push_back(static_cast<int>(mode));
   }
-  return {reduction->op, reduction->abs || abs};
+  return numbers;
 }
 
-// Runs `call` without the GIL.
-template <typename Call>
-auto Unlocked(Call call) {
-  const nb::gil_scoped_release released;
-  return call();
+std::optional<int> ModeOf(const OwnTrial& trial, int64_t global_step) {
+  const std::optional<Mode> mode = trial->ModeOf(global_step);
+  return mode ? std::optional(static_cast<int>(*mode)) : std::nullopt;
 }
 
-void BindTensor(nb::module_& m) {
-  nb::class_<Tensor>(m, "Tensor")
-      .def_prop_ro("name", &Tensor::name)
-      .def_prop_ro("original_name", &Tensor::original_name)
+std::map<std::string, std::string> Collections(const OwnTrial& trial) {
+  std::map<std::string, std::string> json;
+  for (const auto& [name, collection] : trial->Collections()) {
+    json.emplace(name, ToJson(collection));
+  }
+  return json;
+}
+
+std::optional<std::string> CollectionOf(const OwnTrial& trial,
+                                        const std::string& name) {
+  const auto collection = trial->FindCollection(name);
+  return collection ? std::optional(ToJson(*collection)) : std::nullopt;
+}
+
+template <std::vector<Value> (Trial::*kGet)(int64_t, Mode)>
+nb::list ValuesAt(const OwnTrial& trial, int64_t step, int mode) {
+  nb::list arrays;
+  for (const Value& value :
+       CallCore([&] { return ((*trial).*kGet)(step, ModeFrom(mode)); })) {
+    arrays.append(ArrayFrom(value));
+  }
+  return arrays;
+}
+
+std::vector<std::tuple<std::string, std::string, std::string>> DamageOf(
+    const OwnTrial& trial) {
+  std::vector<std::tuple<std::string, std::string, std::string>> all;
+  for (const Damage& damage : trial->damage()) {
+    all.emplace_back(damage.file, damage.reason, damage.tensor);
+  }
+  return all;
+}
+
+void BindState(nb::class_<OwnTrial>& type) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  type.def_prop_ro("is_copy", &OwnTrial::is_copy)
+      .def_prop_ro("name", [](const OwnTrial& t) { return t->name(); })
+      .def_prop_ro("path", [](const OwnTrial& t) { return t->path(); })
+      .def_prop_ro(
+          "num_workers", [](const OwnTrial& t) { return t->num_workers(); },
+          InCore())
+      .def_prop_ro(
+          "loaded_all_steps",
+          [](const OwnTrial& t) { return t->loaded_all_steps(); }, InCore())
+      .def_prop_ro(
+          "last_complete_step",
+          [](const OwnTrial& t) { return t->last_complete_step(); }, InCore())
+      .def_prop_ro(
+          "last_index_token",
+          [](const OwnTrial& t) { return t->last_index_token(); }, InCore())
+      .def("damage", &DamageOf, InCore())
+      .def(
+          "refresh", [](const OwnTrial& t) { t->Refresh(); }, InCore())
+      .def(
+          "set_refreshing",
+          [](const OwnTrial& t, bool on) { t->SetRefreshing(on); }, "on"_a,
+          InCore())
+      .def(
+          "set_end_delay",
+          [](const OwnTrial& t, double seconds) {
+            t->SetEndDelay(std::chrono::ceil<std::chrono::milliseconds>(
+                Milliseconds(seconds * 1000)));
+          },
+          "seconds"_a, InCore());
+}
+
+void BindQueries(nb::class_<OwnTrial>& type) {
+  type.def("tensor_names", &TensorNames, "step"_a.none(), "mode"_a, "regexes"_a,
+           "collection"_a.none(), InCore())
+      .def(
+          "has_tensor",
+          [](const OwnTrial& t, const std::string& name) {
+            return t->HasTensor(name);
+          },
+          "name"_a, InCore())
+      .def(
+          "tensor",
+          [](const OwnTrial& t, const std::string& name) {
+            return t->tensor(name);
+          },
+          "name"_a, nb::keep_alive<0, 1>(), InCore())
       .def(
           "steps",
-          [](const Tensor& t, int mode, bool incomplete) {
-            return t.Steps(ModeFrom(mode), incomplete);
+          [](const OwnTrial& t, int mode, bool incomplete) {
+            return t->Steps(ModeFrom(mode), incomplete);
           },
-          "mode"_a, "incomplete"_a, Released())
+          "mode"_a, "incomplete"_a, InCore())
+      .def("modes", &Modes, InCore())
+      .def("mode", &ModeOf, "global_step"_a, InCore())
       .def(
-          "value",
-          [](const Tensor& t, int64_t step, int mode,
-             const OptionalWorker& worker) {
-            return ArrayFrom(Unlocked(
-                [&] { return t.At(step, ModeFrom(mode), NameOf(worker)); }));
-          },
-          "step"_a, "mode"_a, "worker"_a.none())
+          "mode_step",
+          [](const OwnTrial& t, int64_t step) { return t->ModeStep(step); },
+          "global_step"_a, InCore())
       .def(
-          "values",
-          [](const Tensor& t, int mode, const OptionalWorker& worker) {
-            const auto values = Unlocked(
-                [&] { return t.Values(ModeFrom(mode), NameOf(worker)); });
-            nb::dict by_step;
-            for (const auto& [step, value] : values) {
-              by_step[nb::int_(step)] = ArrayFrom(value);
-            }
-            return by_step;
+          "global_step",
+          [](const OwnTrial& t, int mode, int64_t step) {
+            return t->GlobalStep(ModeFrom(mode), step);
           },
-          "mode"_a, "worker"_a.none())
+          "mode"_a, "mode_step"_a, InCore())
       .def(
-          "reduction_value",
-          [](const Tensor& t, int64_t step, const std::string& name, int mode,
-             const OptionalWorker& worker, bool abs) {
-            const Reduction reduction = ReductionFrom(name, abs);
-            return ArrayFrom(Unlocked([&] {
-              return t.ReductionValue(step, reduction, ModeFrom(mode),
-                                      NameOf(worker));
-            }));
-          },
-          "step"_a, "name"_a, "mode"_a, "worker"_a.none(), "abs"_a)
+          "workers", [](const OwnTrial& t) { return t->Workers(); }, InCore())
+      .def("collections", &Collections, InCore(),
+           "The JSON of each collection, by name.")
+      .def("collection", &CollectionOf, "name"_a, InCore())
       .def(
-          "reduction_values",
-          [](const Tensor& t, int64_t step, int mode,
-             const OptionalWorker& worker) {
-            const auto values = Unlocked([&] {
-              return t.ReductionValues(step, ModeFrom(mode), NameOf(worker));
-            });
-            nb::dict by_name;
-            for (const auto& [reduction, value] : values) {
-              const std::string_view name = OpName(reduction.op);
-              by_name[nb::make_tuple(nb::str(name.data(), name.size()),
-                                     reduction.abs)] = ArrayFrom(value);
-            }
-            return by_name;
+          "has_passed_step",
+          [](const OwnTrial& t, int64_t step, int mode) {
+            return static_cast<int>(t->HasPassedStep(step, ModeFrom(mode)));
           },
-          "step"_a, "mode"_a, "worker"_a.none())
+          "step"_a, "mode"_a, InCore())
       .def(
-          "shape",
-          [](const Tensor& t, int64_t step, int mode,
-             const OptionalWorker& worker) {
-            return TupleFrom(Unlocked(
-                [&] { return t.Shape(step, ModeFrom(mode), NameOf(worker)); }));
+          "wait_for_steps",
+          [](const OwnTrial& t, const std::vector<int64_t>& steps, int mode) {
+            t->WaitForSteps(steps, ModeFrom(mode));
           },
-          "step"_a, "mode"_a, "worker"_a.none())
-      .def(
-          "workers",
-          [](const Tensor& t, int64_t step, int mode) {
-            return t.Workers(step, ModeFrom(mode));
-          },
-          "step"_a, "mode"_a, Released())
-      .def(
-          "prev_steps",
-          [](const Tensor& t, int64_t step, size_t count, int mode) {
-            return t.PrevSteps(step, count, ModeFrom(mode));
-          },
-          "step"_a, "count"_a, "mode"_a, Released());
+          "steps"_a, "mode"_a, InCore())
+      .def("inputs", &ValuesAt<&Trial::Inputs>, "step"_a, "mode"_a)
+      .def("labels", &ValuesAt<&Trial::Labels>, "step"_a, "mode"_a)
+      .def("predictions", &ValuesAt<&Trial::Predictions>, "step"_a, "mode"_a);
 }
 
 }  // namespace
 
 void InitTrial(nb::module_& m) {
-  InitConvert(m);
-  BindTensor(m);
-  nb::class_<Trial>(m, "Trial")
-      .def(nb::new_(&OpenTrial), "path"_a, "name"_a, "begin"_a.none(),
-           "end"_a.none(), Released())
-      .def_prop_ro("name", &Trial::name)
-      .def_prop_ro("path", &Trial::path)
-      .def("tensor_names", &TensorNames, "step"_a.none(), "mode"_a, "regexes"_a,
-           "collection"_a.none(), Released())
-      .def("has_tensor", &Trial::HasTensor, "name"_a, Released())
-      .def("tensor", &Trial::tensor, "name"_a, nb::keep_alive<0, 1>(),
-           Released());
+  nb::class_<OwnTrial> type(m, "Trial");
+  type.def(nb::new_(&OpenTrial), "path"_a, "name"_a, "begin"_a.none(),
+           "end"_a.none(), "wait"_a, InCore());
+  BindState(type);
+  BindQueries(type);
 }
 
 }  // namespace smdebug::python

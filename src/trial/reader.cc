@@ -1,13 +1,8 @@
 #include "src/trial/reader.h"
 
-#include <algorithm>
-#include <thread>
-
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/base/clock.h"
-#include "src/base/log.h"
 #include "src/index/ledger.h"
 #include "src/index/run_files.h"
 #include "src/index/run_summary.h"
@@ -20,12 +15,6 @@ using std::chrono::milliseconds;
 
 // What a reader looks at, besides the files right below the root.
 constexpr std::string_view kWatched[] = {"collections", "index"};
-
-// A notification can be lost by faults beyond us; look anyway now and then.
-constexpr milliseconds kLookAnywayAfter{10'000};
-
-// When a wait for a run that does not appear is worth a word.
-constexpr milliseconds kPatience{20'000};
 
 StepRange RangeOf(const TrialOptions& options) {
   StepRange range;
@@ -72,31 +61,6 @@ Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
   // Whether the job has ended is for the first query to see: scanned_ stays 0.
 }
 
-void Reader::AwaitRun() {
-  const Clock::time_point start = Clock::now();
-  bool warned = false;
-  while (true) {
-    const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
-    {
-      const base::MutexLock lock(mu_);
-      // The marker first: what was there before it is seen by the listing.
-      const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
-      ReadCollections();
-      if (collections_.complete()) return;
-      if (ended) throw MissingCollectionFiles(storage_->root());
-      if (!warned && Clock::now() - start > kPatience) {
-        warned = true;
-        base::LogWarning(
-            "{}: still waiting for collections files ({} of {} are there); is "
-            "this the folder of a run?",
-            storage_->root(), collections_.workers().size(),
-            collections_.num_workers());
-      }
-    }
-    Wait(known, kPatience);
-  }
-}
-
 void Reader::ReadCollections() {
   if (!collections_.Refresh()) return;
   members_.Clear();
@@ -128,15 +92,6 @@ void Reader::RefreshNow() {
   scanned_ = changes;
 }
 
-// Jobs of smdebug 1.0 write the marker when the first worker is done.
-void Reader::AwaitStragglers(const FileInfo& marker) {
-  const std::chrono::duration<double> age(base::WallSeconds() -
-                                          marker.modified);
-  if (age >= end_delay_ || AllWorkersClosed()) return;
-  const auto left = std::chrono::ceil<milliseconds>(end_delay_ - age);
-  std::this_thread::sleep_for(std::min(left, end_delay_));
-}
-
 bool Reader::AllWorkersClosed() const {
   int64_t closed = 0;
   for (const FileInfo& file : storage_->List("ledger/")) {
@@ -148,14 +103,6 @@ bool Reader::AllWorkersClosed() const {
     }
   }
   return closed >= collections_.num_workers();
-}
-
-bool Reader::Wait(uint64_t known, milliseconds timeout) {
-  if (watch_ != nullptr) {
-    return watch_->Wait(known, std::min(timeout, kLookAnywayAfter));
-  }
-  std::this_thread::sleep_for(std::min(timeout, options_.poll_interval));
-  return true;
 }
 
 StepState Reader::HasPassedStep(int64_t step, Mode mode) {
@@ -180,48 +127,6 @@ StepState Reader::StateOf(int64_t step, Mode mode) const {
   return next->row->step <= scanner_.last_complete_step()
              ? StepState::kUnavailable
              : StepState::kNotYetAvailable;
-}
-
-bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
-                          std::optional<milliseconds> timeout) {
-  const Clock::time_point start = Clock::now();
-  for (const int64_t step : steps) {
-    while (true) {
-      uint64_t known = 0;
-      {
-        const base::MutexLock lock(mu_);
-        RefreshNow();
-        known = scanned_;
-        const StepState state = StateOf(step, mode);
-        if (state == StepState::kAvailable) break;
-        if (state == StepState::kUnavailable) ThrowPassed(step, mode);
-      }
-      milliseconds left = kLookAnywayAfter;
-      if (timeout) {
-        const auto spent = Clock::now() - start;
-        if (spent >= *timeout) return false;
-        left = std::chrono::ceil<milliseconds>(*timeout - spent);
-      }
-      Wait(known, left);
-    }
-  }
-  return true;
-}
-
-void Reader::ThrowPassed(int64_t step, Mode mode) const {
-  const int64_t last = scanner_.catalog().LastStep(mode);
-  if (loaded_all_ && step >= last) throw NoMoreData(step, mode, last);
-  throw StepUnavailable(step, mode);
-}
-
-bool Reader::WaitForChange(milliseconds timeout) {
-  uint64_t known = 0;
-  {
-    const base::MutexLock lock(mu_);
-    if (loaded_all_) return false;
-    known = scanned_;
-  }
-  return Wait(known, timeout);
 }
 
 void Reader::Refresh() {

@@ -81,6 +81,9 @@ class Reader {
                         WorkerName worker) const;
 
  private:
+  // A notification can be lost by faults beyond us; look anyway now and then.
+  static constexpr Milliseconds kLookAnywayAfter{10'000};
+
   // Everything that one worker saved of a tensor at a step.
   struct Found {
     const TensorRow* row = nullptr;
@@ -102,6 +105,10 @@ class Reader {
   // Waits for a change after number `known`, without the lock, at most
   // `timeout`.
   bool Wait(uint64_t known, Milliseconds timeout) SMDEBUG_EXCLUDES(mu_);
+  // Sleeps, with or without the lock.
+  void Pause(Milliseconds duration) const;
+  // Calls while_waiting; gives how long to wait at most before the next call.
+  Milliseconds KeepWaiting(std::chrono::steady_clock::time_point until) const;
 
   const StepRow* KnownStep(int64_t global_step) SMDEBUG_REQUIRES(mu_);
   bool IsComplete(const StepRow& row) const SMDEBUG_REQUIRES(mu_);

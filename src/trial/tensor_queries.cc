@@ -1,7 +1,6 @@
 // The queries of Reader about one tensor.
 
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -200,7 +199,10 @@ Tensor::Saved Reader::SavedAt(TensorId id, int64_t step, Mode mode,
   const std::span<const Entry> entries = EntriesAt(id, step, mode);
   if (entries.empty()) return saved;
   for (const Entry& entry : Select(entries, worker)) {
-    saved.value |= entry.part == Part::Value();
+    if (entry.part == Part::Value()) {
+      saved.value = true;
+      saved.value_bytes = entry.length;
+    }
     saved.shape |= entry.part == Part::Shape();
     if (const auto reduction = entry.part.reduction()) {
       saved.reductions.push_back(*reduction);
@@ -227,7 +229,7 @@ Value Reader::Read(const Found& found, const Entry& entry) {
                     found.row->name});
         throw TensorUnavailableForStep(found.row->name, found.step, found.mode);
       }
-      std::this_thread::sleep_for(options_.poll_interval);
+      Pause(options_.poll_interval);
     }
   } catch (const FormatError& error) {
     NoteDamage(

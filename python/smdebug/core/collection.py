@@ -160,3 +160,8 @@ class Collection:
             f"tensor_names={sorted(self.tensor_names)}, reduction_config={self.reduction_config}, "
             f"save_config={self.save_config}, save_histogram={self.save_histogram})"
         )
+
+    def _repr_html_(self) -> str:
+        from smdebug.core import html
+
+        return html.of_collection(self)

@@ -1,0 +1,67 @@
+"""The base class of rules."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from smdebug.analysis.utils import no_refresh
+from smdebug.core.logger import get_logger
+from smdebug.exceptions import RuleEvaluationConditionMet
+from smdebug.rules.action import Actions
+from smdebug.rules.req_tensors import RequiredTensors
+
+if TYPE_CHECKING:
+    from smdebug.trials.trial import Trial
+
+
+class Rule(ABC):
+    """A condition that a run is checked for, step by step.
+
+    A rule defines invoke_at_step(), which tells whether the condition is met. It may
+    define set_required_tensors() to have tensors read, or their absence found, first.
+    """
+
+    def __init__(
+        self,
+        base_trial: Trial,
+        action_str: str | None = "",
+        other_trials: list[Trial] | None = None,
+    ) -> None:
+        self.base_trial = base_trial
+        self.other_trials = other_trials
+        self.trials = [base_trial, *(other_trials or [])]
+        self.req_tensors = RequiredTensors(base_trial, other_trials)
+        self.logger = get_logger()
+        self.rule_name = type(self).__name__
+        self.action_str = action_str
+        self.actions = Actions(action_str, self.rule_name)
+        self.report: dict[str, Any] = {
+            "RuleTriggered": 0,
+            "Violations": 0,
+            "Details": {},
+            "Datapoints": 0,
+            "RuleParameters": "",
+        }
+
+    def set_required_tensors(self, step: int) -> None:
+        """Adds to `req_tensors` what invoke_at_step() needs; nothing by default."""
+
+    @abstractmethod
+    def invoke_at_step(self, step: int) -> bool | None:
+        """Whether the condition is met at a global step."""
+
+    def invoke(self, step: int) -> None:
+        """Checks a global step, once it can be read.
+
+        RuleEvaluationConditionMet if the condition is met there.
+        """
+        self.base_trial.wait_for_steps([step])
+        with no_refresh(self.trials):
+            self.req_tensors.clear()
+            self.set_required_tensors(step)
+            self.req_tensors.fetch()
+            is_met = self.invoke_at_step(step)
+        if is_met:
+            self.actions.invoke()
+            raise RuleEvaluationConditionMet(self.rule_name, step)

@@ -1,0 +1,129 @@
+// The waiting of Reader.
+
+#include <algorithm>
+#include <thread>
+
+#include "smdebug/error.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/index/run_files.h"
+#include "src/trial/reader.h"
+
+namespace smdebug::trial {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// When a wait for a run that does not appear is worth a word.
+constexpr milliseconds kPatience{20'000};
+
+// How often one who waits is asked whether to go on.
+constexpr milliseconds kAskEvery{100};
+
+}  // namespace
+
+void Reader::AwaitRun() {
+  const Clock::time_point start = Clock::now();
+  bool warned = false;
+  while (true) {
+    const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
+    {
+      const base::MutexLock lock(mu_);
+      // The marker first: what was there before it is seen by the listing.
+      const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
+      ReadCollections();
+      if (collections_.complete()) return;
+      if (ended) throw MissingCollectionFiles(storage_->root());
+      if (!warned && Clock::now() - start > kPatience) {
+        warned = true;
+        base::LogWarning(
+            "{}: still waiting for collections files ({} of {} are there); is "
+            "this the folder of a run?",
+            storage_->root(), collections_.workers().size(),
+            collections_.num_workers());
+      }
+    }
+    Wait(known, kPatience);
+  }
+}
+
+// Jobs of smdebug 1.0 write the marker when the first worker is done.
+void Reader::AwaitStragglers(const FileInfo& marker) {
+  const std::chrono::duration<double> age(base::WallSeconds() -
+                                          marker.modified);
+  if (age >= end_delay_ || AllWorkersClosed()) return;
+  const auto left = std::chrono::ceil<milliseconds>(end_delay_ - age);
+  Pause(std::min(left, end_delay_));
+}
+
+milliseconds Reader::KeepWaiting(Clock::time_point until) const {
+  if (options_.while_waiting) options_.while_waiting();
+  const auto left = std::max(
+      std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds(0));
+  return options_.while_waiting ? std::min(left, kAskEvery) : left;
+}
+
+void Reader::Pause(milliseconds duration) const {
+  const Clock::time_point until = base::DeadlineAfter(duration);
+  do {
+    std::this_thread::sleep_for(KeepWaiting(until));
+  } while (Clock::now() < until);
+}
+
+bool Reader::Wait(uint64_t known, milliseconds timeout) {
+  if (watch_ == nullptr) {
+    Pause(std::min(timeout, options_.poll_interval));
+    return true;
+  }
+  const Clock::time_point until =
+      base::DeadlineAfter(std::min(timeout, kLookAnywayAfter));
+  do {
+    if (watch_->Wait(known, KeepWaiting(until))) return true;
+  } while (Clock::now() < until);
+  return false;
+}
+
+bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
+                          std::optional<milliseconds> timeout) {
+  const Clock::time_point start = Clock::now();
+  for (const int64_t step : steps) {
+    while (true) {
+      uint64_t known = 0;
+      {
+        const base::MutexLock lock(mu_);
+        RefreshNow();
+        known = scanned_;
+        const StepState state = StateOf(step, mode);
+        if (state == StepState::kAvailable) break;
+        if (state == StepState::kUnavailable) ThrowPassed(step, mode);
+      }
+      milliseconds left = kLookAnywayAfter;
+      if (timeout) {
+        const auto spent = Clock::now() - start;
+        if (spent >= *timeout) return false;
+        left = std::chrono::ceil<milliseconds>(*timeout - spent);
+      }
+      Wait(known, left);
+    }
+  }
+  return true;
+}
+
+void Reader::ThrowPassed(int64_t step, Mode mode) const {
+  const int64_t last = scanner_.catalog().LastStep(mode);
+  if (loaded_all_ && step >= last) throw NoMoreData(step, mode, last);
+  throw StepUnavailable(step, mode);
+}
+
+bool Reader::WaitForChange(milliseconds timeout) {
+  uint64_t known = 0;
+  {
+    const base::MutexLock lock(mu_);
+    if (loaded_all_) return false;
+    known = scanned_;
+  }
+  return Wait(known, timeout);
+}
+
+}  // namespace smdebug::trial

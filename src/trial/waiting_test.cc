@@ -1,0 +1,61 @@
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/trial.h"
+#include "tests/testing/trial_run.h"
+
+namespace smdebug::trial {
+namespace {
+
+using testing::TestTrial;
+
+using ::testing::ElementsAre;
+
+// Gives up the second time that it is asked.
+class Impatience {
+ public:
+  struct GaveUp {};
+  void operator()() {
+    if (++*asked_ > 1) throw GaveUp();
+  }
+
+ private:
+  std::shared_ptr<int> asked_ = std::make_shared<int>(0);
+};
+
+TEST(TrialWaitTest, WhoWaitsForARunMayGiveUp) {
+  TestTrial made;
+  TrialOptions options = TestTrial::Options();
+  options.while_waiting = Impatience();
+  EXPECT_THROW(made.Open(options), Impatience::GaveUp);
+}
+
+TEST(TrialWaitTest, WhoWaitsForAStepMayGiveUp) {
+  TestTrial made;
+  made.run.Declare({"worker_0"});
+  TrialOptions options = TestTrial::Options();
+  options.while_waiting = Impatience();
+  Trial& trial = made.Open(options);
+  const int64_t step = 7;
+  EXPECT_THROW(trial.WaitForSteps({&step, 1}), Impatience::GaveUp);
+  made.run.Save(step);
+  EXPECT_THAT(trial.Steps(), ElementsAre(step));
+}
+
+TEST(TrialWaitTest, WhoWaitsForStragglersMayGiveUp) {
+  TestTrial made;
+  made.run.Declare({"worker_0"});
+  made.run.Save(0);
+  made.run.End();
+  TrialOptions options = TestTrial::Options();
+  options.end_delay = std::chrono::hours(1);
+  options.while_waiting = Impatience();
+  Trial& trial = made.Open(options);
+  EXPECT_THROW(trial.Steps(), Impatience::GaveUp);
+  EXPECT_FALSE(trial.loaded_all_steps());
+}
+
+}  // namespace
+}  // namespace smdebug::trial
