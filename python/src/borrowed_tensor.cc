@@ -144,8 +144,11 @@ void Unpack(const nb::tuple& parts, BorrowedTensor& borrowed) {
 
 }  // namespace
 
-TensorBorrower::TensorBorrower(nb::tuple types, nb::object describe)
-    : types_(std::move(types)), describe_(std::move(describe)) {
+TensorBorrower::TensorBorrower(nb::tuple types, nb::tuple differs,
+                               nb::object describe)
+    : types_(std::move(types)),
+      differs_(std::move(differs)),
+      describe_(std::move(describe)) {
   if (types_.size() == 0) return;
   base_ = reinterpret_cast<PyTypeObject*>(types_[0].ptr());
   exchange_ = FindExchange(types_[0]);
@@ -156,12 +159,18 @@ bool TensorBorrower::IsTensor(nb::handle object) const noexcept {
          PyType_IsSubtype(Py_TYPE(object.ptr()), base_) != 0;
 }
 
-bool TensorBorrower::KeepsValuesPlainly(nb::handle object) const noexcept {
+bool TensorBorrower::HoldsItsValues(nb::handle object) const {
   const auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  for (const nb::handle plain : types_) {
-    if (plain.ptr() == type) return true;
+  bool plain = false;
+  for (const nb::handle known : types_) plain = plain || known.ptr() == type;
+  if (!plain) return false;
+  for (const nb::handle differs : differs_) {
+    const auto answer =
+        nb::steal(PyObject_CallOneArg(differs.ptr(), object.ptr()));
+    if (!answer.is_valid()) throw nb::python_error();
+    if (answer.ptr() == Py_True) return false;
   }
-  return false;
+  return true;
 }
 
 bool TensorBorrower::BorrowFast(nb::handle tensor,
@@ -184,7 +193,7 @@ bool TensorBorrower::BorrowFast(nb::handle tensor,
 std::string TensorBorrower::Borrow(nb::handle tensor,
                                    BorrowedTensor& borrowed) const {
   // Classes below the tensor's own may keep their values elsewhere.
-  if (exchange_ != nullptr && KeepsValuesPlainly(tensor) &&
+  if (exchange_ != nullptr && HoldsItsValues(tensor) &&
       BorrowFast(tensor, borrowed)) {
     return {};
   }

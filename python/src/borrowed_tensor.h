@@ -39,8 +39,11 @@ struct BorrowedTensor {
 class TensorBorrower {
  public:
   // `types` are the framework's tensor class and those classes below it whose
-  // objects keep their values as it does. May be empty.
-  TensorBorrower(nanobind::tuple types, nanobind::object describe);
+  // objects keep their values as it does. May be empty. `differs` are called
+  // with such a tensor; any of them gives True if its memory does not hold the
+  // values themselves, such as those of a conjugate.
+  TensorBorrower(nanobind::tuple types, nanobind::tuple differs,
+                 nanobind::object describe);
 
   // Whether `object` is a tensor, of the class itself or of one below it.
   bool IsTensor(nanobind::handle object) const noexcept;
@@ -55,10 +58,11 @@ class TensorBorrower {
   std::string Borrow(nanobind::handle tensor, BorrowedTensor& borrowed) const;
 
  private:
-  bool KeepsValuesPlainly(nanobind::handle object) const noexcept;
+  bool HoldsItsValues(nanobind::handle object) const;
   bool BorrowFast(nanobind::handle tensor, BorrowedTensor& borrowed) const;
 
   nanobind::tuple types_;
+  nanobind::tuple differs_;
   PyTypeObject* base_ = nullptr;
   nanobind::object describe_;
   const DLPackExchange* exchange_ = nullptr;

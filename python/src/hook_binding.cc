@@ -22,11 +22,11 @@ using Released = nb::call_guard<nb::gil_scoped_release>;
 
 void MakeHook(TensorHook* self, const nb::dict& settings,
               const std::string& worker, int64_t workers, bool is_chief,
-              nb::tuple types, nb::object describe) {
+              nb::tuple types, nb::tuple differs, nb::object describe) {
   new (self)
       TensorHook(ConfigFrom(settings),
                  Worker{.name = worker, .count = workers, .is_chief = is_chief},
-                 std::move(types), std::move(describe));
+                 std::move(types), std::move(differs), std::move(describe));
 }
 
 nb::dict StatsOf(TensorHook& hook) {
@@ -91,7 +91,7 @@ void BindCallbacks(nb::module_& m) {
 void InitHook(nb::module_& m) {
   nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
-           "is_chief"_a, "tensor_types"_a, "describe"_a)
+           "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a)
       .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
       .def(
           "end_step", [](TensorHook& hook) { hook.core().EndStep(); },

@@ -19,10 +19,10 @@ std::string_view TextOf(nb::handle text) {
 }  // namespace
 
 TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
-                       nb::object describe)
+                       nb::tuple differs, nb::object describe)
     : strict_(RuntimeOptions::FromEnvironment().strict),
       core_(std::make_unique<Hook>(std::move(config), worker)),
-      borrower_(std::move(types), std::move(describe)) {}
+      borrower_(std::move(types), std::move(differs), std::move(describe)) {}
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
   ++steps_begun_;

@@ -22,7 +22,7 @@ namespace smdebug::python {
 class TensorHook {
  public:
   TensorHook(HookConfig config, const Worker& worker, nanobind::tuple types,
-             nanobind::object describe);
+             nanobind::tuple differs, nanobind::object describe);
 
   Hook& core() noexcept { return *core_; }
   const TensorBorrower& borrower() const noexcept { return borrower_; }

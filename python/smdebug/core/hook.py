@@ -7,7 +7,7 @@ import os
 import time
 import weakref
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
@@ -43,7 +43,9 @@ class BaseHook:
     _framework: ClassVar[int] = 0  # The number of the core's Framework.
     _default_collections: ClassVar[list[str]] = ["losses"]
     _collection_class: ClassVar[type[Collection]] = Collection
+    # Classes of tensors, and what tells that the memory of one does not hold its values.
     _tensor_types: ClassVar[tuple[type, ...]] = ()
+    _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = ()
 
     def __init__(
         self,
@@ -259,6 +261,7 @@ class BaseHook:
             worker.count,
             worker.is_chief,
             self._tensor_types,
+            self._differs,
             self._describe,
         )
         core.set_mode(self.mode.value)

@@ -7,8 +7,6 @@ of a registered module does, once, before anything is computed; where even that 
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any, Callable, TypeVar
 
 import torch
@@ -70,15 +68,3 @@ def is_compiled(module: torch.nn.Module) -> bool:
         original_module(module) is not module
         or getattr(module, "_compiled_call_impl", None) is not None
     )
-
-
-def runs_in_compiled_code() -> bool:
-    """Whether something on the stack is compiled."""
-    if "torch._dynamo.eval_frame" not in sys.modules:
-        return False
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "torch._dynamo.eval_frame":
-            return True
-        frame = frame.f_back
-    return False

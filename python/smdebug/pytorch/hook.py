@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, ClassVar
+from typing import Any, Callable, ClassVar
 
 import torch
 
@@ -15,7 +15,7 @@ from smdebug.core.hook import BaseHook
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch.collection import Collection
-from smdebug.pytorch.compiled import original_module, runs_in_compiled_code
+from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
@@ -38,6 +38,10 @@ class Hook(BaseHook):
     _default_collections: ClassVar[list[str]] = [CollectionKeys.LOSSES]
     _collection_class: ClassVar[type[BaseCollection]] = Collection
     _tensor_types: ClassVar[tuple[type, ...]] = (torch.Tensor, torch.nn.Parameter)
+    _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = (
+        torch.Tensor.is_conj,
+        torch.Tensor.is_neg,
+    )
 
     def __init__(self, *args: Any, forwards_per_step: int = 1, **kwargs: Any) -> None:
         if forwards_per_step < 1:
@@ -129,16 +133,19 @@ class Hook(BaseHook):
 
     # Steps.
 
-    def _on_root_forward(self, watched: WatchedModule) -> None:
-        """Starts a step, or goes on with one whose forward passes are not all done."""
+    def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
+        """Starts a step, or goes on with one whose forward passes are not all done.
+
+        `traced` tells that the module is inside compiled code.
+        """
         if "_start_step" in self._off or is_recomputing():
             return
         self._forwards = self._forwards % self.forwards_per_step + 1
         if self._forwards == 1:
-            self._start_step(watched)
+            self._start_step(watched, traced)
 
     @fails_open
-    def _start_step(self, watched: WatchedModule) -> None:
+    def _start_step(self, watched: WatchedModule, traced: bool) -> None:
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
@@ -148,7 +155,6 @@ class Hook(BaseHook):
         core.save_many(watched.parameter_names, watched.parameters)
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        traced = original_module(watched.module) is watched.module and runs_in_compiled_code()
         self._attachment.attach(self._watched(), watched, traced)
 
     def _is_last_forward(self) -> bool:

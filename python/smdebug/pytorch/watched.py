@@ -80,9 +80,9 @@ class StepCallback:
 
     def __call__(self, *_: object) -> None:
         if not compiled.is_compiling():
-            self.hook._on_root_forward(self.watched)
+            self.hook._on_root_forward(self.watched, False)
         elif compiled.may_cut_graph(self.watched.name):
-            compiled.call_untraced(self.hook._on_root_forward, self.watched)
+            compiled.call_untraced(self.hook._on_root_forward, self.watched, True)
 
     def __reduce__(self) -> Any:
         return reduce()

@@ -63,7 +63,6 @@ KINDS: dict[str, Callable[[], Tensor]] = {
     "strided": lambda: torch.arange(20.0)[::3],
     "expanded": lambda: torch.ones(1, 3).expand(4, 3),
     "offset": lambda: torch.arange(10.0)[3:7],
-    "empty": lambda: torch.zeros(0, 3),
     "scalar": lambda: torch.tensor(4.5),
     "needing a gradient": lambda: torch.ones(3, requires_grad=True) * 2,
     "sparse": _sparse,
@@ -83,6 +82,11 @@ def test_every_kind_of_memory_arrives(kind: str, make_hook: MakeHook, read_run: 
     saved = read_run().tensor("Produce_output_0").value(0)
     np.testing.assert_array_equal(saved, plain.detach().resolve_conj().resolve_neg().numpy())
     assert hook.stats["skipped"] == 0
+
+
+def test_an_empty_tensor_has_its_shape(make_hook: MakeHook, read_run: ReadRun) -> None:
+    save_output(make_hook(save_all=True), torch.zeros(0, 3))
+    assert read_run().tensor("Produce_output_0").shape(0) == (0, 3)
 
 
 def test_reductions_are_those_of_the_values(make_hook: MakeHook, read_run: ReadRun) -> None:
