@@ -1,0 +1,121 @@
+"""A model that is watched can be copied and stored; the copy is not watched."""
+
+from __future__ import annotations
+
+import copy
+import io
+import multiprocessing
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support.torch_hooks import MakeHook, ReadRun
+from support.torch_nets import Net
+from torch import nn
+
+import smdebug.pytorch as smd
+
+
+def stored_and_loaded(net: nn.Module) -> Any:
+    content = io.BytesIO()
+    torch.save(net, content)
+    content.seek(0)
+    keywords = {"weights_only": False} if hasattr(torch, "compile") else {}
+    return torch.load(content, **keywords)
+
+
+WAYS = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda net: pickle.loads(pickle.dumps(net)),
+    "torch.save": stored_and_loaded,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("moment", ["before", "within", "after"])
+def test_a_copy_computes_the_same_and_is_not_watched(
+    way: str, moment: str, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    hook = make_hook(save_all=True, save_config=smd.SaveConfig(save_interval=2))
+    hook.register_module(net)
+    x = torch.randn(2, 4)
+    if moment != "before":
+        net(x).sum().backward()  # Callbacks are attached now.
+    if moment == "after":
+        net(x).sum().backward()  # And taken off again.
+    twin = WAYS[way](net)
+    begun = hook.step
+    assert torch.equal(twin(x), net(x))
+    assert hook.step == begun + 1
+    twin(x).sum().backward()
+    assert hook.step == begun + 1
+    assert read_run().steps() == list(range(0, begun + 2, 2))
+
+
+def test_state_is_that_of_a_model_without_a_hook(make_hook: MakeHook) -> None:
+    net = Net()
+    names = list(net.state_dict())
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    net(torch.randn(2, 4))
+    assert list(net.state_dict()) == names
+    net.load_state_dict(Net().state_dict())
+
+
+def test_a_copied_hook_does_nothing(make_hook: MakeHook, run_dir: Path) -> None:
+    hook = make_hook(save_all=True)
+    twin = pickle.loads(pickle.dumps(hook))
+    assert isinstance(twin, smd.Hook)
+    twin.save_scalar("x", 1)
+    twin.save_tensor("t", torch.ones(1))
+    twin.close()
+    assert not run_dir.exists()
+
+
+def _forward(net: nn.Module, x: torch.Tensor, queue: Any) -> None:
+    queue.put(net(x).detach().sum().item())
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_child_that_runs_the_model_neither_hangs_nor_writes(
+    start: str, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    torch.set_num_threads(1)  # PyTorch's own threads do not outlive a fork.
+    net = Net()
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    x = torch.randn(2, 4)
+    expected = net(x).detach().sum().item()
+    context = multiprocessing.get_context(start)
+    queue = context.Queue()
+    child = context.Process(target=_forward, args=(net, x, queue))
+    child.start()
+    assert queue.get(timeout=120) == expected
+    child.join(timeout=120)
+    assert child.exitcode == 0
+    assert hook.step == 0
+    assert read_run().steps() == [0]
+
+
+class Numbers(torch.utils.data.Dataset[torch.Tensor]):
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.full((4,), float(index))
+
+
+def test_workers_of_a_data_loader_leave_the_run_alone(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    for batch in torch.utils.data.DataLoader(Numbers(), batch_size=2, num_workers=2):
+        net(batch).sum().backward()
+    trial = read_run()
+    assert trial.steps() == [0, 1, 2, 3]
+    assert trial.workers() == ["worker_0"]
