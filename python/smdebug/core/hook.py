@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import time
-import weakref
 from collections.abc import Mapping
 from typing import Any, Callable, ClassVar, TypeVar
 
@@ -14,6 +12,7 @@ from smdebug.core.arrays import Description, describe_array, to_number
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.core_log import pass_on_log
+from smdebug.core.endings import close_at_end
 from smdebug.core.fail_open import fails_open, is_strict
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
@@ -87,7 +86,7 @@ class BaseHook:
         self.collection_manager = self._make_collections()
         _core.check_hook_config(self._settings())
         set_hook(self)
-        atexit.register(_close_at_exit, weakref.ref(self))
+        close_at_end(self)
 
     # Configuration.
 
@@ -474,9 +473,3 @@ def _checked(key: str, value: Any, kind: type) -> Any:
     if value is not None and not isinstance(value, kind):
         raise SMDebugTypeError(f"{key}={value!r} is not of {kind.__name__}")
     return value
-
-
-def _close_at_exit(reference: weakref.ref[BaseHook]) -> None:
-    hook = reference()
-    if hook is not None:
-        hook.close()

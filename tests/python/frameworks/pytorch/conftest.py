@@ -19,6 +19,7 @@ from smdebug.trials import Trial  # noqa: E402
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # The networks are tiny, and other tests run beside these.
 
 
 @pytest.fixture

@@ -1,0 +1,151 @@
+"""However a script ends, what was sealed is there, and the end is marked once."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from smdebug.trials import create_trial
+
+pytest_plugins: list[str] = []
+
+TRAIN = """
+hook = make_hook(save_all=True)
+net = nn.Linear(2, 1)
+hook.register_module(net)
+for _ in range(3):
+    net(torch.ones(1, 2)).sum().backward()
+hook.save_scalar("last", 1)
+"""
+
+ENDS = {
+    "falling off the end": ("", 0),
+    "an exception": ("raise ValueError('boom')", 1),
+    "sys.exit": ("sys.exit(3)", 3),
+    "close, then the end": ("hook.close()", 0),
+    "close twice": ("hook.close(); hook.close()", 0),
+    "a thread that still runs": (
+        "import threading; threading.Thread(target=net, args=(torch.ones(1, 2),)).start()",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_run_is_whole_and_ended(end: str, run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    text, code = ENDS[end]
+    done = run_script(TRAIN + text)
+    assert done.returncode == code, done.stdout
+    assert (run_dir / "training_job_end.ts").exists()
+    assert not list(run_dir.rglob("*.tmp"))
+    trial = create_trial(str(run_dir))
+    assert trial.steps()[:3] == [0, 1, 2]
+    assert trial.tensor("scalar/last").value(2).item() == 1
+    assert "leaked" not in done.stdout
+
+
+def test_a_killed_script_leaves_whole_steps_and_no_end(start_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    text = """
+hook = make_hook(save_all=True)
+net = nn.Linear(2, 1)
+hook.register_module(net)
+step = 0
+while True:
+    net(torch.full((1, 2), float(step)))
+    step += 1
+    if hook.stats["steps_saved"] >= 5:
+        print("running", flush=True)
+"""
+    with start_script(text) as process:
+        for line in process.stdout:
+            if "running" in line:
+                break
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (run_dir / "training_job_end.ts").exists()
+    trial = create_trial(str(run_dir))
+    assert trial.steps() == list(range(len(trial.steps())))
+    for step in trial.steps():
+        assert trial.tensor("Linear_input_0").value(step).tolist() == [[step, step]]
+
+
+def test_the_next_run_sets_a_killed_one_aside(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    killed = run_script(TRAIN + "hook._core.end_step()\nwhile hook.stats['steps_saved'] < 3: pass\nos.kill(os.getpid(), 9)")
+    assert killed.returncode == -signal.SIGKILL
+    done = run_script(TRAIN)
+    assert done.returncode == 0, done.stdout
+    assert "previous/1" in done.stdout
+    assert create_trial(str(run_dir)).steps() == [0, 1, 2]
+
+
+def test_a_finished_run_is_not_overwritten(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    assert run_script(TRAIN).returncode == 0
+    again = run_script(TRAIN)
+    assert again.returncode == 1
+    assert "already exists" in again.stdout
+    assert create_trial(str(run_dir)).steps() == [0, 1, 2]
+
+
+def test_a_notebook_cell_that_runs_again_starts_over(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    cell = """
+hook = make_hook(save_all=True)
+model = nn.Linear(2, 1) if new_model or hook is None else model
+hook.register_module(model)
+for _ in range(2 + again):
+    model(torch.ones(1, 2)).sum().backward()
+"""
+    text = f"""
+model = nn.Linear(2, 1)
+for again, new_model in enumerate((True, True, False)):
+    exec({cell!r})
+assert len(model._forward_pre_hooks) == 1
+"""
+    done = run_script(text)
+    assert done.returncode == 0, done.stdout
+    trial = create_trial(str(run_dir))
+    assert trial.steps() == [0, 1, 2, 3]
+    assert (run_dir / "previous/1").is_dir()
+    assert (run_dir / "previous/2").is_dir()
+
+
+def test_several_hooks_in_one_process(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    text = """
+one = smd.Hook(run + "/one", save_config=smd.SaveConfig(save_interval=1), save_all=True)
+two = smd.Hook(run + "/two", save_config=smd.SaveConfig(save_interval=2), save_all=True)
+net = nn.Linear(2, 1)
+one.register_module(net)
+two.register_module(net)
+for _ in range(4):
+    net(torch.ones(1, 2)).sum().backward()
+assert smd.get_hook() is two
+"""
+    done = run_script(text)
+    assert done.returncode == 0, done.stdout
+    assert create_trial(str(run_dir / "one")).steps() == [0, 1, 2, 3]
+    two = create_trial(str(run_dir / "two"))
+    assert two.steps() == [0, 2]
+    assert two.tensor("gradient/Linear_weight").steps() == [0, 2]
+
+
+def test_sigterm_by_default_keeps_what_was_sealed(start_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+    text = """
+hook = make_hook(save_all=True)
+net = nn.Linear(2, 1)
+hook.register_module(net)
+for _ in range(5):
+    net(torch.ones(1, 2)).sum().backward()
+print("trained", flush=True)
+import signal
+signal.pause()
+"""
+    with start_script(text) as process:
+        for line in process.stdout:
+            if "trained" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+    assert process.returncode == -signal.SIGTERM
+    trial = create_trial(str(run_dir))
+    assert trial.steps()[:4] == [0, 1, 2, 3]
+    assert (run_dir / "training_job_end.ts").exists()
