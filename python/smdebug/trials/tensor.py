@@ -39,7 +39,7 @@ class Tensor:
         self._opened = (trial._reader, trial._reader.tensor(name))
 
     @property
-    def _reader(self) -> Any:  # noqa: ANN401
+    def _reader(self) -> Any:
         of_trial, reader = self._opened
         current = self.trial._reader
         if of_trial is not current:
