@@ -5,6 +5,8 @@
 
 NB_MODULE(_core, m) {
   using namespace smdebug::python;  // NOLINT(google-build-using-namespace)
+  // Programs end with objects alive, in daemon threads at the latest.
+  nanobind::set_leak_warnings(false);
   InitErrors(m);
   InitLog(m);
   InitConfig(m);

@@ -18,6 +18,7 @@
 #include "python/src/bindings.h"
 #include "python/src/convert.h"
 #include "python/src/core_call.h"
+#include "python/src/gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -29,7 +30,7 @@ using InCore = nb::call_guard<CoreCall>;
 
 // Ctrl-C ends a wait, and messages about it do not wait for its end.
 void WhileWaiting() {
-  const nb::gil_scoped_acquire acquired;
+  const GilAcquire acquired;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   RelayLog();
 }
