@@ -36,7 +36,8 @@ class Tensor:
         self.name = name
         self.trial = trial
         self.cache = cache
-        self._opened = (trial._reader, trial._reader.tensor(name))
+        reader = trial._reader
+        self._opened = (reader, reader.tensor(name))
 
     @property
     def _reader(self) -> Any:
