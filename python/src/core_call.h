@@ -2,9 +2,8 @@
 
 #include <optional>
 
-#include <nanobind/nanobind.h>
-
 #include "python/src/bindings.h"
+#include "python/src/gil.h"
 
 namespace smdebug::python {
 
@@ -21,7 +20,7 @@ class CoreCall {
   CoreCall& operator=(const CoreCall&) = delete;
 
  private:
-  std::optional<nanobind::gil_scoped_release> released_;
+  std::optional<GilRelease> released_;
 };
 
 // The result of `call`, made as a CoreCall.

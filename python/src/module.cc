@@ -5,7 +5,7 @@
 
 NB_MODULE(_core, m) {
   using namespace smdebug::python;  // NOLINT(google-build-using-namespace)
-  // Hooks and trials may well live until the interpreter ends.
+  // Programs end with objects alive, in daemon threads at the latest.
   nanobind::set_leak_warnings(false);
   InitErrors(m);
   InitLog(m);

@@ -1,5 +1,8 @@
 #include "python/src/trial_binding.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -18,6 +21,7 @@
 #include "python/src/bindings.h"
 #include "python/src/convert.h"
 #include "python/src/core_call.h"
+#include "python/src/gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -27,9 +31,11 @@ namespace {
 
 using InCore = nb::call_guard<CoreCall>;
 
+std::atomic<uint64_t> forks{0};
+
 // Ctrl-C ends a wait, and messages about it do not wait for its end.
 void WhileWaiting() {
-  const nb::gil_scoped_acquire acquired;
+  const GilAcquire acquired;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   RelayLog();
 }
@@ -193,7 +199,10 @@ void BindQueries(nb::class_<OwnTrial>& type) {
 
 }  // namespace
 
+uint64_t ForkCount() noexcept { return forks.load(std::memory_order_relaxed); }
+
 void InitTrial(nb::module_& m) {
+  pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
   nb::class_<OwnTrial> type(m, "Trial");
   type.def(nb::new_(&OpenTrial), "path"_a, "name"_a, "begin"_a.none(),
            "end"_a.none(), "wait"_a, InCore());

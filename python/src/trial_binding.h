@@ -1,13 +1,16 @@
 #pragma once
 
-#include <unistd.h>
-
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "smdebug/trial.h"
 
 namespace smdebug::python {
+
+// How many forks lie between the start of the program and this process. A
+// system call for the process's number would cost more than most queries.
+uint64_t ForkCount() noexcept;
 
 // A trial of the process that opened it.
 //
@@ -22,13 +25,13 @@ class OwnTrial {
   OwnTrial(const OwnTrial&) = delete;
   OwnTrial& operator=(const OwnTrial&) = delete;
 
-  bool is_copy() const noexcept { return getpid() != owner_; }
+  bool is_copy() const noexcept { return ForkCount() != opened_in_; }
   Trial* operator->() const noexcept { return trial_.get(); }
   Trial& operator*() const noexcept { return *trial_; }
 
  private:
   std::unique_ptr<Trial> trial_;
-  pid_t owner_ = getpid();
+  const uint64_t opened_in_ = ForkCount();
 };
 
 }  // namespace smdebug::python

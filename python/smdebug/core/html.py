@@ -131,6 +131,8 @@ def _series(tensor: Tensor, steps: list[int]) -> tuple[str, list[float]]:
     else:
         return "", []
     values = [_number(tensor, step, name, of_abs) for step in shown]
+    if not saved and math.prod(tensor.shape(shown[-1])) == 1:
+        return "value", values
     return (f"abs_{name}" if of_abs else name), values
 
 

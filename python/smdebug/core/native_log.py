@@ -13,4 +13,4 @@ _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 def relay() -> None:
     """Logs the messages that the core has kept since the last call."""
     for level, text in _core.take_log():
-        get_logger().log(_LEVELS[level], "%s", text)
+        get_logger().log(_LEVELS[level], text)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smdebug.trials.tensor import Tensor
+
+__all__ = ["StepState", "Tensor"]
 
 
 class StepState(Enum):

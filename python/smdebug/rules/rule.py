@@ -46,6 +46,7 @@ class Rule(ABC):
 
     def set_required_tensors(self, step: int) -> None:
         """Adds to `req_tensors` what invoke_at_step() needs; nothing by default."""
+        del step
 
     @abstractmethod
     def invoke_at_step(self, step: int) -> bool | None:

@@ -36,10 +36,11 @@ class Tensor:
         self.name = name
         self.trial = trial
         self.cache = cache
-        self._opened = (trial._reader, trial._reader.tensor(name))
+        reader = trial._reader
+        self._opened = (reader, reader.tensor(name))
 
     @property
-    def _reader(self) -> Any:  # noqa: ANN401
+    def _reader(self) -> Any:
         of_trial, reader = self._opened
         current = self.trial._reader
         if of_trial is not current:

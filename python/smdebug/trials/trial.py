@@ -83,7 +83,7 @@ class Trial:
         """Where the run is, from any working folder."""
         return self.path
 
-    def _open(self, wait: bool) -> Any:  # noqa: ANN401
+    def _open(self, wait: bool) -> Any:
         begin, end = self.range_steps or (None, None)
         opened = _core.Trial(self._place, self.name, begin, end, wait)
         opened.set_refreshing(self._dynamic_refresh)
@@ -93,7 +93,7 @@ class Trial:
         return opened
 
     @property
-    def _reader(self) -> Any:  # noqa: ANN401
+    def _reader(self) -> Any:
         opened = self._opened
         if opened is None or opened.is_copy:
             return self._open(wait=False)
@@ -182,23 +182,25 @@ class Trial:
             raise SMDebugValueError("either a regex or a collection can be given, not both")
         if collection is None:
             # Of no patterns none matches.
-            if patterns == []:
-                return []
-            names: list[str] = self._reader.tensor_names(step, mode, patterns or [], None)
-            return names
+            return [] if patterns == [] else self._listed(step, mode, patterns or [])
         if isinstance(collection, str) and collection not in self._handed_out:
-            names = self._reader.tensor_names(step, mode, [], collection)
-            return names
+            return self._listed(step, mode, [], collection)
         # Whoever has a collection may have changed it.
-        known: list[str] = self._reader.tensor_names(step, mode, [], None)
+        known = self._listed(step, mode, [])
         if isinstance(collection, str):
             collection = self.collection(collection)
         if not isinstance(collection, Collection):
             raise SMDebugTypeError(f"collection={collection!r} is not a Collection or a name")
         chosen = collection.tensor_names.intersection(known)
         if collection.include_regex:
-            chosen.update(self._reader.tensor_names(step, mode, collection.include_regex, None))
+            chosen.update(self._listed(step, mode, collection.include_regex))
         return sorted(chosen)
+
+    def _listed(
+        self, step: int | None, mode: int, patterns: list[str], collection: str | None = None
+    ) -> list[str]:
+        names: list[str] = self._reader.tensor_names(step, mode, patterns, collection)
+        return names
 
     def tensors(
         self,

@@ -20,7 +20,7 @@ def create_trial(
     output_dir: str = "/opt/ml/processing/outputs/",
     *,
     out_dir: str | os.PathLike[str] | None = None,
-    **kwargs: Any,  # noqa: ANN401
+    **kwargs: Any,
 ) -> Trial:
     """Opens the run at `path`, and waits for it to begin.
 

@@ -66,7 +66,7 @@ class NativeRun:
         number: int | None = None,
         scalars: Mapping[str, float] | None = None,
     ) -> None:
-        """A whole step, published when this returns."""
+        """A whole step. Its files appear soon after; a trial can wait for them."""
         if mode is not None:
             self.hook.set_mode(mode.value)
         self.hook.begin_step(number)

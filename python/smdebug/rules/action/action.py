@@ -12,7 +12,7 @@ class Actions:
         self.actions_str = (actions_str or "").strip()
         self.rule_name = rule_name
         if self.actions_str:
-            get_logger().warning(f"{rule_name}: actions are not taken yet: {self.actions_str}")
+            get_logger().warning(f"{rule_name}: actions are not taken: {self.actions_str}")
 
     def invoke(self, message: str = "") -> None:
         """Says that the rule has fired, if there are actions."""

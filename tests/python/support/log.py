@@ -1,0 +1,29 @@
+"""What the logger of smdebug is given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from smdebug.core.logger import get_logger
+
+
+class _Kept(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """The texts that are logged inside."""
+    kept = _Kept()
+    get_logger().addHandler(kept)
+    try:
+        yield kept.texts
+    finally:
+        get_logger().removeHandler(kept)
