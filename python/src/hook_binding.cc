@@ -10,6 +10,7 @@
 #include "python/src/callbacks.h"
 #include "python/src/config_binding.h"
 #include "python/src/convert.h"
+#include "python/src/gil.h"
 #include "python/src/tensor_hook.h"
 
 namespace nb = nanobind;
@@ -18,7 +19,7 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace)
 namespace smdebug::python {
 namespace {
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using Released = nb::call_guard<GilRelease>;
 
 void MakeHook(TensorHook* self, const nb::dict& settings,
               const std::string& worker, int64_t workers, bool is_chief,

@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "python/src/gil.h"
+
 namespace nb = nanobind;
 
 namespace smdebug::python {
@@ -26,7 +28,7 @@ TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
   ++steps_begun_;
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   if (number) {
     core_->BeginStep(*number);
   } else {
@@ -53,7 +55,7 @@ void TensorHook::Save(std::string_view name, nb::handle tensor) {
   if (!core_->IsDue(name)) return;
   BorrowedTensor borrowed;
   if (!Borrow(name, tensor, borrowed)) return;
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   core_->Save(name, borrowed.view());
 }
 
@@ -72,7 +74,7 @@ void TensorHook::SaveMany(nb::list names, nb::list tensors) {
     due_names.push_back(name);
     due.push_back(std::move(borrowed));
   }
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   for (size_t i = 0; i < due.size(); ++i) {
     core_->Save(due_names[i], due[i].view());
   }
@@ -84,7 +86,7 @@ void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
   if (!Borrow(name, tensor, borrowed)) return;
   const std::vector<std::string_view> views(collections.begin(),
                                             collections.end());
-  const nb::gil_scoped_release released;
+  const GilRelease released;
   core_->SaveTensor(name, borrowed.view(), views);
 }
 

@@ -11,7 +11,7 @@ from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.core_log import pass_on_log
+from smdebug.core.native_log import relay
 from smdebug.core.endings import close_at_end
 from smdebug.core.fail_open import fails_open, is_strict
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
@@ -101,7 +101,7 @@ class BaseHook:
         if not os.path.exists(path):
             raise FileNotFoundError(f"there is no hook configuration at {path}")
         loaded = _core.load_hook_config(path, cls._framework)
-        pass_on_log()
+        relay()
         collections = [
             cls._collection_class.from_json(text) for text in loaded.pop("collections")
         ]
@@ -248,7 +248,7 @@ class BaseHook:
                 if is_strict():
                     raise
                 self.logger.error(f"smdebug saves nothing: {error}")
-            pass_on_log()
+            relay()
         return self._core
 
     def _make_core(self) -> _core.Hook:
@@ -296,7 +296,7 @@ class BaseHook:
         if first:
             self._save_what_waited()
         if due:
-            pass_on_log()
+            relay()
         return due
 
     def _save_what_waited(self) -> None:
@@ -385,7 +385,7 @@ class BaseHook:
     def _skip(self, name: str, reason: str) -> None:
         if self._core is not None:
             self._core.skip(name, reason)
-            pass_on_log()
+            relay()
         else:
             self.logger.warning(f"tensor '{name}' {reason}")
 
@@ -420,7 +420,7 @@ class BaseHook:
         if core is not None:
             self._save_what_waited()
             getattr(core, how)()
-        pass_on_log()
+        relay()
 
     def _detach(self) -> None:
         """Takes the framework's callbacks off."""
