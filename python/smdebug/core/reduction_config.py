@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, overload
 
 from smdebug.core.checks import boolean, refuse
 from smdebug.exceptions import SMDebugValueError
@@ -74,7 +74,16 @@ class ReductionConfig:
     @classmethod
     def from_json(cls, json_str: str) -> ReductionConfig | None:
         """The inverse of to_json(); "null" gives None."""
-        return cls.from_dict(json.loads(json_str))
+        params: dict[str, Any] | None = json.loads(json_str)
+        return cls.from_dict(params)
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: dict[str, Any]) -> ReductionConfig: ...
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: None) -> None: ...
 
     @classmethod
     def from_dict(cls, params: dict[str, Any] | None) -> ReductionConfig | None:
@@ -106,7 +115,7 @@ class ReductionConfig:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReductionConfig):
             return NotImplemented
-        return all(getattr(self, key) == getattr(other, key) for key in ALLOWED_PARAMS)
+        return self.to_json_dict() == other.to_json_dict()
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, overload
 
 from smdebug.core.checks import refuse, whole_number
 from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
@@ -66,6 +66,16 @@ class SaveConfigMode:
     def to_json_dict(self) -> dict[str, Any]:
         """The four parameters by name."""
         return {key: getattr(self, key) for key in ALLOWED_PARAMS}
+
+    @overload
+    @classmethod
+    def from_dict(
+        cls, params: dict[str, Any], default_values: dict[str, Any] | None = None
+    ) -> SaveConfigMode: ...
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: None, default_values: dict[str, Any] | None = None) -> None: ...
 
     @classmethod
     def from_dict(
@@ -208,7 +218,18 @@ class SaveConfig:
     @classmethod
     def from_json(cls, json_str: str) -> SaveConfig | None:
         """The inverse of to_json(); "null" gives None."""
-        return cls.from_dict(json.loads(json_str))
+        params: dict[str, Any] | None = json.loads(json_str)
+        return cls.from_dict(params)
+
+    @overload
+    @classmethod
+    def from_dict(
+        cls, params: dict[Any, Any], default_values: dict[str, Any] | None = None
+    ) -> SaveConfig: ...
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: None, default_values: dict[str, Any] | None = None) -> None: ...
 
     @classmethod
     def from_dict(
@@ -246,9 +267,7 @@ class SaveConfig:
         if isinstance(obj, SaveConfigMode):
             return cls.from_save_config_mode(obj)
         if isinstance(obj, dict):
-            config = cls.from_dict(obj)
-            assert config is not None
-            return config
+            return cls.from_dict(obj)
         raise SMDebugTypeError(
             f"save_config: '{obj}' is not allowed; expected a SaveConfig, a SaveConfigMode or a "
             "dict by mode"
