@@ -123,7 +123,7 @@ SAME = [
     "CollectionManager().get('c', create=False)",
     "CollectionManager({'c': Collection('c')})",
     'CollectionManager.load_from_string(\'{"collections": {}, "other": 1}\')',
-    'CollectionManager.load_from_string(\'{"collections": {"c": {"name": "c"}}}\')',
+    'CollectionManager.load_from_string(\'{"collections": {"c": {"name": "c"}}, "_meta": {}}\')',
     "str_to_mode_keys('train')",
     "flatten([1, [2, (3, [4])], 'ab'])",
     "split('a, b ,c')",
