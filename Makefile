@@ -2,11 +2,16 @@
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 DEMO_RUN := build/demo
-SCRIPTS := .ci/run tools/bootstrap tools/fuzz tools/python-env tools/test-python
+SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/fuzz tools/gen-stubs tools/python-env \
+	tools/python-package tools/test-python
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
+# What one build folder has compiled, the compiler's cache gives to the others.
+export CCACHE_NOHASHDIR := 1
+export CCACHE_BASEDIR := $(CURDIR)
+
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint format asan tsan fuzz clean bootstrap
+.PHONY: help build demo test bench wheel lint format asan tsan fuzz clean bootstrap
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -38,6 +43,9 @@ bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --build --preset bench -j $(JOBS) --target benchmarks
 	tools/python-env ref
 	bench/compare.py --build build/bench
+
+wheel: bootstrap ## Build the Python package for others: build/wheel/*.whl, tried in a clean environment.
+	tools/build-wheel
 
 lint: ## Check formatting, clang-tidy, ruff, mypy and shellcheck.
 	@tools/bootstrap build lint

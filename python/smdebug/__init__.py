@@ -1,7 +1,7 @@
 """smdebug 2: saves what a training job computes, reads it back, judges it and acts."""
 
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.modes import ModeKeys as modes  # noqa: N813
+from smdebug.core.modes import ModeKeys as modes
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 

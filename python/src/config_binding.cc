@@ -99,6 +99,13 @@ void InitConfig(nb::module_& m) {
       "path"_a.none(), "framework"_a,
       "The settings in a hook's JSON file, as Hook() takes them.");
   m.def(
+      "parse_hook_config",
+      [](const std::string& json, int framework) {
+        return DictFrom(
+            ParseHookConfig(json, static_cast<Framework>(framework)));
+      },
+      "json"_a, "framework"_a, "The same from the text of such a file.");
+  m.def(
       "hook_config_path",
       [](const OptionalText& path) {
         return HookConfigPath(path.value_or(""));

@@ -37,20 +37,22 @@ def _refreshing(trials: Trial | list[Trial], on: bool) -> Iterator[None]:
 
 
 def parse_list_from_str(arg: str | list[str] | None, delimiter: str = ",") -> list[str]:
-    """The items of a text, trimmed; a list is given back."""
+    """The items of a text, as they are; a list is given back; nothing has no items."""
     if isinstance(arg, list):
         return arg
-    return [item.strip() for item in arg.split(delimiter)] if arg else []
+    if arg is not None and not isinstance(arg, str):
+        raise ValueError(f"'{arg}' is not allowed; expected a text or a list")
+    return arg.split(delimiter) if arg else []
 
 
-def parse_bool(arg: bool | str | None, default: bool) -> bool:
-    """True for True, "True" and "true"; likewise False; the default for None."""
+def parse_bool(arg: bool | int | str | None, default: bool) -> bool:
+    """True for True, 1, "True" and "true"; likewise False; the default for None."""
     if arg is None:
         return default
-    if isinstance(arg, bool):
-        return arg
+    if isinstance(arg, int) and arg in (0, 1):
+        return bool(arg)
     if arg in ("True", "true"):
         return True
     if arg in ("False", "false"):
         return False
-    raise ValueError(f"{arg!r} is not a boolean; allowed are True, true, False and false")
+    raise ValueError(f"'{arg}' is not allowed; expected True, true, False or false")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from smdebug.core.checks import refuse
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.exceptions import SMDebugTypeError
@@ -46,6 +47,36 @@ class CollectionKeys:
     TREES = "trees"
 
 
+_OF_A_MODEL = {"all", "biases", "default", "gradients", "losses", "weights"}
+DEFAULT_PYTORCH_COLLECTIONS = set(_OF_A_MODEL)
+DEFAULT_MXNET_COLLECTIONS = set(_OF_A_MODEL)
+DEFAULT_TF_COLLECTIONS = {
+    *_OF_A_MODEL,
+    "inputs",
+    "layers",
+    "metrics",
+    "optimizer_variables",
+    "outputs",
+    "sm_metrics",
+}
+DEFAULT_XGBOOST_COLLECTIONS = {
+    "all",
+    "average_shap",
+    "default",
+    "feature_importance",
+    "full_shap",
+    "hyperparameters",
+    "labels",
+    "predictions",
+    "trees",
+}
+SM_METRIC_COLLECTIONS = {"losses", "metrics", "sm_metrics"}
+SCALAR_COLLECTIONS = {*SM_METRIC_COLLECTIONS, "average_shap", "feature_importance"}
+SUMMARIES_COLLECTIONS = {"tensorflow_summaries"}
+NON_REDUCTION_COLLECTIONS = SCALAR_COLLECTIONS | SUMMARIES_COLLECTIONS
+NON_HISTOGRAM_COLLECTIONS = SCALAR_COLLECTIONS | SUMMARIES_COLLECTIONS
+
+
 class Collection:
     """A group of tensors, with when and how to save them.
 
@@ -61,37 +92,53 @@ class Collection:
         save_config: SaveConfig | SaveConfigMode | dict[Any, Any] | None = None,
         save_histogram: bool = True,
     ) -> None:
+        if not isinstance(name, str) or not name:
+            refuse("collection: name", name, "a name")
         self.name = name
-        self.include_regex: list[str] = []
-        if include_regex is not None:
-            self.include(include_regex)
+        self.include_regex = include_regex
         self.tensor_names = tensor_names
         self.reduction_config = reduction_config
         self.save_config = save_config
         self.save_histogram = save_histogram
 
     @property
+    def include_regex(self) -> list[str]:
+        """The patterns whose tensors are in the collection; a list that may be changed."""
+        return self._include_regex
+
+    @include_regex.setter
+    def include_regex(self, include_regex: str | Iterable[Any] | None) -> None:
+        patterns = [include_regex] if isinstance(include_regex, str) else include_regex
+        self._include_regex: list[str] = []
+        self.include(list(patterns or ()))
+
+    @property
     def tensor_names(self) -> set[str]:
+        """The names of the tensors in the collection; a set that may be changed."""
         return self._tensor_names
 
     @tensor_names.setter
     def tensor_names(self, tensor_names: Iterable[str] | None) -> None:
         if tensor_names is not None and not isinstance(tensor_names, (set, list)):
-            raise SMDebugTypeError(f"tensor_names={tensor_names!r} is not a set or a list")
+            raise SMDebugTypeError(f"tensor_names: '{tensor_names}' is not a set or a list")
         self._tensor_names = set(tensor_names or ())
 
     @property
     def reduction_config(self) -> ReductionConfig | None:
+        """What is saved of its tensors; None: as the hook says."""
         return self._reduction_config
 
     @reduction_config.setter
     def reduction_config(self, reduction_config: ReductionConfig | None) -> None:
         if reduction_config is not None and not isinstance(reduction_config, ReductionConfig):
-            raise SMDebugTypeError(f"reduction_config={reduction_config!r} is no ReductionConfig")
+            raise SMDebugTypeError(
+                f"reduction_config: '{reduction_config}' is not a ReductionConfig"
+            )
         self._reduction_config = reduction_config
 
     @property
     def save_config(self) -> SaveConfig | None:
+        """When its tensors are saved; None: as the hook says."""
         return self._save_config
 
     @save_config.setter
@@ -106,18 +153,22 @@ class Collection:
         elif isinstance(t, str):
             self.include_regex.append(t)
         else:
-            raise SMDebugTypeError(f"{t!r} is not a regex or a list of them")
+            raise SMDebugTypeError(f"include_regex: '{t}' is not a regex or a list of them")
 
     def add_tensor_name(self, tname: str) -> None:
+        """Adds the name of a tensor."""
         self._tensor_names.add(tname)
 
     def remove_tensor_name(self, tname: str) -> None:
+        """Removes the name of a tensor, if it is there."""
         self._tensor_names.discard(tname)
 
     def has_tensor_name(self, tname: str) -> bool:
+        """Whether the tensor is in the collection by its name."""
         return tname in self._tensor_names
 
     def to_json_dict(self) -> dict[str, Any]:
+        """The fields by name, configurations as their own dicts."""
         return {
             "name": self.name,
             "include_regex": self.include_regex,
@@ -128,13 +179,16 @@ class Collection:
         }
 
     def to_json(self) -> str:
+        """to_json_dict() as a text."""
         return json.dumps(self.to_json_dict())
 
     @classmethod
     def from_dict(cls, params: dict[str, Any]) -> Collection:
         """From the keys of to_json_dict(), all of which but the name may be missing."""
+        if not isinstance(params, dict):
+            refuse("collection", params, "a dict")
         return cls(
-            name=params["name"],
+            name=params.get("name", ""),
             include_regex=params.get("include_regex"),
             tensor_names=set(params.get("tensor_names") or ()),
             reduction_config=ReductionConfig.from_dict(params.get("reduction_config")),
@@ -144,6 +198,7 @@ class Collection:
 
     @classmethod
     def from_json(cls, json_str: str) -> Collection:
+        """The inverse of to_json()."""
         return cls.from_dict(json.loads(json_str))
 
     def __hash__(self) -> int:
@@ -155,11 +210,10 @@ class Collection:
         return all(getattr(self, key) == getattr(other, key) for key in ALLOWED_PARAMS)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(name={self.name}, include_regex={self.include_regex}, "
-            f"tensor_names={sorted(self.tensor_names)}, reduction_config={self.reduction_config}, "
-            f"save_config={self.save_config}, save_histogram={self.save_histogram})"
-        )
+        return f"<class {type(self).__name__}: name={self.name}>"
+
+    def __str__(self) -> str:
+        return str(self.to_json_dict())
 
     def _repr_html_(self) -> str:
         from smdebug.core import html

@@ -19,13 +19,12 @@ class CollectionManager:
     def __init__(
         self, collections: dict[str, Collection] | None = None, create_default: bool = False
     ) -> None:
-        self.collections: dict[str, Collection] = collections or {}
-        self._meta: dict[str, Any] = {}
-        if create_default:
-            for name in ("default", "all"):
-                self.create_collection(name)
+        del create_default  # The hooks of the frameworks create theirs.
+        self.collections: dict[str, Collection] = {} if collections is None else collections
+        self._meta: dict[str, Any] = {"num_workers": 1}
 
     def create_collection(self, name: str, cls: type[Collection] = Collection) -> Collection:
+        """The collection of that name, new and empty if there was none."""
         return self.collections.setdefault(name, cls(name))
 
     def add(self, arg: str | Collection) -> None:
@@ -35,9 +34,10 @@ class CollectionManager:
         elif isinstance(arg, Collection):
             self.collections[arg.name] = arg
         else:
-            raise SMDebugTypeError(f"{arg!r} is not a Collection or a name")
+            raise SMDebugTypeError(f"collection: '{arg}' is not a Collection or a name")
 
     def get(self, name: str, create: bool = True) -> Collection:
+        """The collection of that name; SMDebugError if there is none and `create` is off."""
         if name not in self.collections:
             if not create:
                 raise SMDebugError(f"Collection {name} has not been created")
@@ -45,18 +45,23 @@ class CollectionManager:
         return self.collections[name]
 
     def get_collections(self) -> dict[str, Collection]:
+        """All collections by name."""
         return self.collections
 
     def set_num_workers(self, num_workers: int) -> None:
+        """Tells how many workers save."""
         self.update_meta({"num_workers": num_workers})
 
     def get_num_workers(self) -> int:
+        """How many workers save."""
         return int(self._meta.get("num_workers", 1))
 
     def update_meta(self, meta: dict[str, Any]) -> None:
+        """Adds to what is told about the job."""
         self._meta.update(meta)
 
     def to_json_dict(self) -> dict[str, Any]:
+        """What a collections file holds."""
         return {
             "collections": {name: c.to_json_dict() for name, c in self.collections.items()},
             "_meta": self._meta,
@@ -74,16 +79,21 @@ class CollectionManager:
     def load(
         cls, filename: str, collection_class: type[Collection] = Collection
     ) -> CollectionManager:
+        """The collections in a file."""
         return cls.load_from_string(Path(filename).read_text(encoding="utf-8"), collection_class)
 
     @classmethod
     def load_from_string(
         cls, s: str, collection_class: type[Collection] = Collection
     ) -> CollectionManager:
+        """The collections in the text of a file; SMDebugValueError for keys it may not have."""
         content = json.loads(s)
         unknown = set(content) - set(ALLOWED_PARAMS)
         if unknown:
-            raise SMDebugValueError(f"{sorted(unknown)} are not keys of a collections file")
+            raise SMDebugValueError(
+                f"{', '.join(sorted(unknown))}: not allowed in a collections file; expected "
+                f"{' and '.join(ALLOWED_PARAMS)}"
+            )
         manager = CollectionManager(
             {
                 name: collection_class.from_dict({"name": name, **collection})
@@ -96,9 +106,9 @@ class CollectionManager:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CollectionManager):
             return NotImplemented
-        return self.collections == other.collections and self._meta == other._meta
+        return self.collections == other.collections
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"CollectionManager(collections={self.collections}, meta={self._meta})"
+        return f"<class CollectionManager: collection_names={list(self.collections)}>"

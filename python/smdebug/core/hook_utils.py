@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from smdebug.core.access_layer.utils import check_dir_exists
+from smdebug.exceptions import SMDebugRuntimeError
 
 
 def verify_and_get_out_dir(out_dir: str | None, check: bool = True) -> str:
@@ -15,8 +16,10 @@ def verify_and_get_out_dir(out_dir: str | None, check: bool = True) -> str:
     if out_dir is None:
         raise RuntimeError("out_dir is a required argument")
     out_dir = os.path.expanduser(out_dir)
-    if check:
-        check_dir_exists(out_dir)
+    if check and check_dir_exists(out_dir):
+        raise SMDebugRuntimeError(
+            f"out_dir: '{out_dir}' holds a finished run; give another folder, or remove it"
+        )
     return out_dir
 
 

@@ -7,8 +7,11 @@ import os
 import socket
 import sys
 from collections import Counter
+from pathlib import Path
 
 from smdebug.core.config_constants import LOG_DUPLICATION_THRESHOLD
+
+_NAME = "smdebug"
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -45,31 +48,45 @@ class MaxLevelFilter(logging.Filter):
 
 
 def get_logger(name: str = "smdebug") -> logging.Logger:
-    """The logger of smdebug, set up by SMDEBUG_LOG_* at the first call."""
+    """The logger of that name; the one of smdebug is set up by SMDEBUG_LOG_* at the first call.
+
+    SMDEBUG_LOG_LEVEL, SMDEBUG_LOG_CONTEXT, SMDEBUG_LOG_ALL_TO_STDOUT and
+    SMDEBUG_LOG_PATH are described in docs/reference/environment.md.
+    """
     logger = logging.getLogger(name)
-    if getattr(logger, "_smdebug_ready", False):
-        return logger
-    context = os.environ.get("SMDEBUG_LOG_CONTEXT", f"{socket.gethostname()}:{os.getpid()}")
-    form = logging.Formatter(
-        fmt=f"[%(asctime)s.%(msecs)03d {context} %(levelname)s %(filename)s:%(lineno)d] "
-        "%(message)s",
-        datefmt="%Y-%m-%d %H:%M:%S",
-    )
+    if name == _NAME and not any(isinstance(f, DuplicateLogFilter) for f in logger.filters):
+        _set_up(logger)
+    return logger
+
+
+def _set_up(logger: logging.Logger) -> None:
+    level = os.environ.get("SMDEBUG_LOG_LEVEL", "info").strip().lower()
+    logger.setLevel(_LEVELS.get(level, logging.INFO))
+    logger.propagate = False
+    logger.addFilter(DuplicateLogFilter())
     out = logging.StreamHandler(sys.stdout)
     handlers: list[logging.Handler] = [out]
-    if os.environ.get("SMDEBUG_LOG_ALL_TO_STDOUT", "TRUE").lower() == "false":
+    if os.environ.get("SMDEBUG_LOG_ALL_TO_STDOUT", "TRUE").strip().lower() == "false":
         out.addFilter(MaxLevelFilter(logging.ERROR))
         errors = logging.StreamHandler(sys.stderr)
         errors.setLevel(logging.ERROR)
         handlers.append(errors)
+    refused = None
     if path := os.environ.get("SMDEBUG_LOG_PATH"):
-        handlers.append(logging.FileHandler(path))
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            handlers.append(logging.FileHandler(path))
+        except OSError as error:
+            refused = error
+    context = os.environ.get("SMDEBUG_LOG_CONTEXT", f"{socket.gethostname()}:{os.getpid()}")
+    form = logging.Formatter(
+        fmt="[%(asctime)s.%(msecs)03d "
+        + context.replace("%", "%%")
+        + " %(levelname)s %(filename)s:%(lineno)d] %(message)s",
+        datefmt="%Y-%m-%d %H:%M:%S",
+    )
     for handler in handlers:
         handler.setFormatter(form)
         logger.addHandler(handler)
-    logger.addFilter(DuplicateLogFilter())
-    level = os.environ.get("SMDEBUG_LOG_LEVEL", "info").lower()
-    logger.setLevel(_LEVELS.get(level, logging.INFO))
-    logger.propagate = False
-    logger._smdebug_ready = True  # type: ignore[attr-defined]
-    return logger
+    if refused is not None:
+        logger.warning(f"SMDEBUG_LOG_PATH: no log is written there: {refused}")

@@ -22,5 +22,9 @@ ALLOWED_MODE_NAMES = [mode.name for mode in ModeKeys]
 
 
 def str_to_mode_keys(mode_str: str) -> ModeKeys:
-    """The mode of that name; KeyError if there is none."""
-    return ModeKeys[mode_str]
+    """The mode of that name, in any case; ValueError if there is none."""
+    try:
+        return ModeKeys[mode_str.upper()]
+    except (KeyError, AttributeError):
+        names = ", ".join(ALLOWED_MODE_NAMES)
+        raise ValueError(f"mode: '{mode_str}' is not allowed; expected one of {names}") from None

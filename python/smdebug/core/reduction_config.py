@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, overload
 
+from smdebug.core.checks import boolean, refuse
 from smdebug.exceptions import SMDebugValueError
 
 REDUCTION_CONFIG_VERSION_NUM = "v0"
@@ -18,6 +19,11 @@ ALLOWED_PARAMS = [
     "save_raw_tensor",
     "save_shape",
 ]
+
+# smdebug 1.0 refuses to open a run whose "reductions" name one that it does not
+# know, and ignores keys that it does not know.
+_NEW_REDUCTIONS = ("median",)
+_NEW_REDUCTIONS_KEY = "more_reductions"
 
 
 class ReductionConfig:
@@ -36,74 +42,111 @@ class ReductionConfig:
         save_raw_tensor: bool = False,
         save_shape: bool = False,
     ) -> None:
-        self.reductions = list(reductions or [])
-        self.abs_reductions = list(abs_reductions or [])
-        self.norms = list(norms or [])
-        self.abs_norms = list(abs_norms or [])
-        self.save_raw_tensor = save_raw_tensor
-        self.save_shape = save_shape
-        for key in ("reductions", "abs_reductions"):
-            _check_names(key, getattr(self, key), ALLOWED_REDUCTIONS)
-        for key in ("norms", "abs_norms"):
-            _check_names(key, getattr(self, key), ALLOWED_NORMS)
-        for key in ("save_raw_tensor", "save_shape"):
-            if not isinstance(getattr(self, key), bool):
-                raise SMDebugValueError(f"{key}={getattr(self, key)!r} is not a boolean")
+        self.reductions = _names("reductions", reductions, ALLOWED_REDUCTIONS)
+        self.abs_reductions = _names("abs_reductions", abs_reductions, ALLOWED_REDUCTIONS)
+        self.norms = _names("norms", norms, ALLOWED_NORMS)
+        self.abs_norms = _names("abs_norms", abs_norms, ALLOWED_NORMS)
+        self.save_raw_tensor = _flag("save_raw_tensor", save_raw_tensor)
+        self.save_shape = _flag("save_shape", save_shape)
 
     def to_json_dict(self) -> dict[str, Any]:
+        """The reductions in one text, and the two flags."""
         names = [
             *self.reductions,
             *(f"{norm}_norm" for norm in self.norms),
             *(f"abs_{name}" for name in self.abs_reductions),
             *(f"abs_{norm}_norm" for norm in self.abs_norms),
         ]
-        return {
+        added = [name for name in names if name.removeprefix("abs_") in _NEW_REDUCTIONS]
+        params: dict[str, Any] = {
             "save_raw_tensor": self.save_raw_tensor,
-            "reductions": ",".join(names),
+            "reductions": ",".join(name for name in names if name not in added),
             "save_shape": self.save_shape,
         }
+        if added:
+            params[_NEW_REDUCTIONS_KEY] = ",".join(added)
+        return params
 
     def to_json(self) -> str:
+        """to_json_dict() as a text."""
         return json.dumps(self.to_json_dict())
 
     @classmethod
     def from_json(cls, json_str: str) -> ReductionConfig | None:
-        return cls.from_dict(json.loads(json_str))
+        """The inverse of to_json(); "null" gives None."""
+        params: dict[str, Any] | None = json.loads(json_str)
+        return cls.from_dict(params)
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: dict[str, Any]) -> ReductionConfig: ...
+
+    @overload
+    @classmethod
+    def from_dict(cls, params: None) -> None: ...
 
     @classmethod
     def from_dict(cls, params: dict[str, Any] | None) -> ReductionConfig | None:
-        """From the keys of to_json_dict(); None gives None."""
+        """From the keys of to_json_dict(); None gives None.
+
+        Norms go with and without "_norm"; a list of names and flags as texts will
+        do too.
+        """
         if params is None:
             return None
         if not isinstance(params, dict):
-            raise SMDebugValueError(f"{params!r} is not a dict of reduction parameters")
-        lists: dict[str, list[str]] = {
-            key: [] for key in ("reductions", "abs_reductions", "norms", "abs_norms")
-        }
-        names = ",".join(filter(None, (params.get("reductions"), params.get("more_reductions"))))
-        for item in filter(None, (text.strip() for text in names.split(","))):
-            name = item.removeprefix("abs_").removesuffix("_norm")
-            kind = "norms" if name in ALLOWED_NORMS else "reductions"
-            lists[f"abs_{kind}" if item.startswith("abs_") else kind].append(name)
-        return cls(
-            **lists,
-            save_raw_tensor=params.get("save_raw_tensor", False),
-            save_shape=params.get("save_shape", False),
-        )
+            refuse("reduction_config", params, "a dict")
+        given: dict[str, Any] = {key: [] for key in ALLOWED_PARAMS[:4]}
+        for key in ("reductions", _NEW_REDUCTIONS_KEY):
+            for item in _items(key, params.get(key)):
+                name = item.removeprefix("abs_")
+                kind = "reductions"
+                if name.removesuffix("_norm") in ALLOWED_NORMS:
+                    name, kind = name.removesuffix("_norm"), "norms"
+                elif name not in ALLOWED_REDUCTIONS:
+                    allowed = ", ".join([*ALLOWED_REDUCTIONS, *ALLOWED_NORMS])
+                    refuse(key, item, f"one of {allowed}, each also after abs_")
+                given[f"abs_{kind}" if item.startswith("abs_") else kind].append(name)
+        for key in ALLOWED_PARAMS[4:]:
+            if params.get(key) is not None:
+                given[key] = boolean(key, params[key])
+        return cls(**given)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReductionConfig):
             return NotImplemented
-        return all(getattr(self, key) == getattr(other, key) for key in ALLOWED_PARAMS)
+        return self.to_json_dict() == other.to_json_dict()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{key}={getattr(self, key)}" for key in ALLOWED_PARAMS)
-        return f"ReductionConfig({values})"
+        lists = ", ".join(f"{key}={getattr(self, key)}" for key in ALLOWED_PARAMS[:4])
+        return (
+            f"<class ReductionConfig: {lists}>, save_shape={self.save_shape}, "
+            f"save_raw_tensor={self.save_raw_tensor}"
+        )
 
 
-def _check_names(key: str, names: list[str], allowed: list[str]) -> None:
-    for name in names:
+def _names(key: str, names: list[str] | None, allowed: list[str]) -> list[str]:
+    text = f"{key} can only be one of {','.join(allowed)}"
+    if isinstance(names, str):
+        raise SMDebugValueError(f"{text}, in a list, not '{names}'")
+    for name in names or ():
         if name not in allowed:
-            raise SMDebugValueError(f"{key} can only be one of {','.join(allowed)}, not {name!r}")
+            raise SMDebugValueError(f"{text}, not '{name}'")
+    return list(names or ())
+
+
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        refuse(key, value, "a boolean")
+    return value
+
+
+def _items(key: str, value: object) -> list[str]:
+    if value is None:
+        return []
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(i, str) for i in items):
+        refuse(key, value, "names, in a list or separated by commas")
+    return [item.strip() for item in items if item.strip()]

@@ -5,33 +5,35 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
+import socket
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
 from smdebug.core.config_constants import CLAIM_FILENAME
-from smdebug.exceptions import IndexReaderException
+from smdebug.core.simulators import SagemakerSimulator as SagemakerSimulator
+from smdebug.core.simulators import ScriptSimulator as ScriptSimulator
+from smdebug.exceptions import IndexReaderException, SMDebugTypeError, SMDebugValueError
 
 
 class FRAMEWORK(Enum):
     """What trains."""
 
-    TENSORFLOW = 0
-    PYTORCH = 1
-    MXNET = 2
-    XGBOOST = 3
+    PYTORCH = "pytorch"
+    TENSORFLOW = "tensorflow"
+    MXNET = "mxnet"
+    XGBOOST = "xgboost"
 
 
 def flatten(lis: Iterable[Any]) -> list[Any]:
-    """The items of a list, with those of lists and tuples in it in their place."""
+    """The items of a list, with those of lists in it in their place."""
     items: list[Any] = []
     for item in lis:
-        if isinstance(item, (list, tuple)):
+        if isinstance(item, list):
             items.extend(flatten(item))
         else:
             items.append(item)
@@ -49,23 +51,24 @@ def merge_two_dicts(x: dict[Any, Any], y: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def load_json_as_dict(s: str | None) -> dict[str, Any] | None:
-    """The object that `s` holds; None for None or an empty text."""
-    if not s:
+    """The object that `s` holds; None for None."""
+    if s is None:
         return None
     loaded: dict[str, Any] = json.loads(s)
     return loaded
 
 
-def match_inc(tname: str, include: Iterable[str]) -> bool:
-    """Whether any of the patterns matches somewhere in the name."""
+def match_inc(tname: str, include: str | Iterable[str]) -> bool:
+    """Whether any of the patterns, or the only one, matches somewhere in the name."""
+    include = [include] if isinstance(include, str) else include
     return any(re.search(pattern, tname) for pattern in include)
 
 
 def index(sorted_list: Sequence[Any], elem: object) -> int:
-    """Where `elem` is; ValueError if it is not there."""
+    """Where `elem` is; SMDebugValueError if it is not there."""
     place = bisect_left(sorted_list, elem)
     if place == len(sorted_list) or sorted_list[place] != elem:
-        raise ValueError(f"{elem!r} is not in the list")
+        raise SMDebugValueError(f"{elem!r} is not in the list")
     return place
 
 
@@ -79,7 +82,6 @@ def step_in_range(range_steps: tuple[int | None, int | None] | None, step: int) 
 
 def is_s3(path: str) -> tuple[bool, str | None, str | None]:
     """Whether `path` is of S3, with bucket and prefix if it is."""
-    path = path.strip()
     if not path.startswith("s3://"):
         return False, None, None
     bucket, _, prefix = path.removeprefix("s3://").partition("/")
@@ -88,12 +90,12 @@ def is_s3(path: str) -> tuple[bool, str | None, str | None]:
 
 def get_path_to_collections(directory: str) -> str:
     """The folder of a run's collections files."""
-    return os.path.join(directory, "collections", "000000000")
+    return os.path.join(directory, "collections", "000000000", "")
 
 
 def get_path_to_events_directory(path: str) -> str:
     """The folder of a run's event files."""
-    return os.path.join(path, "events")
+    return os.path.join(path, "events", "")
 
 
 def get_relative_event_file_path(path: str) -> str:
@@ -169,7 +171,12 @@ def remove_claim_file(path: str) -> None:
 
 
 def is_first_process(path: str, is_dir: bool = True) -> bool:
-    """Whether this process is the first to claim `path`; of several one wins."""
+    """Whether this process is the first to claim `path`; of several one wins.
+
+    A path of S3 cannot be claimed: there every process is the first.
+    """
+    if is_s3(path)[0]:
+        return True
     ensure_dir(path, is_file=not is_dir)
     claim = os.path.join(path, CLAIM_FILENAME) if is_dir else path
     try:
@@ -179,36 +186,40 @@ def is_first_process(path: str, is_dir: bool = True) -> bool:
     return True
 
 
+def get_tb_worker() -> str:
+    """What the names of TensorBoard files call this process."""
+    return f"{os.getpid()}_{socket.gethostname()}"
+
+
 def make_numpy_array(x: object) -> np.ndarray[Any, np.dtype[Any]]:
-    """The array that `x` holds, however it holds it."""
+    """The array that `x` holds, however it holds it; a number or a text becomes one element."""
     if isinstance(x, np.ndarray):
         return x
+    if isinstance(x, (bool, int, float, complex, str, bytes, np.generic)):
+        return np.array([x])
+    if isinstance(x, (list, tuple, dict)):
+        return np.asarray(x)
     if hasattr(x, "numpy"):
         array: np.ndarray[Any, np.dtype[Any]] = x.numpy()
         return array
-    return np.asarray(x)
+    raise SMDebugTypeError(f"{type(x)} cannot be made an array")
 
 
-def size_and_shape(t: object) -> tuple[int, tuple[int, ...]]:
-    """Bytes and shape of a tensor, a list of strings or a number."""
-    array = make_numpy_array(t)
+def size_and_shape(t: Any) -> tuple[int, Sequence[int]]:
+    """Bytes and shape of a tensor, a text or a number."""
+    if isinstance(t, (str, bytes)):
+        return len(t), [len(t)]
+    array = t if hasattr(t, "nbytes") else make_numpy_array(t)
     return array.nbytes, array.shape
 
 
-class ScriptSimulator:
-    """Runs a script that hooks by itself, with clean folders before and after."""
-
-    def __init__(self, out_dir: str = "/tmp/test", tensorboard_dir: str | None = None) -> None:
-        self.out_dir = out_dir
-        self.tensorboard_dir = tensorboard_dir
-
-    def __enter__(self) -> ScriptSimulator:
-        self._clean()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._clean()
-
-    def _clean(self) -> None:
-        for folder in filter(None, (self.out_dir, self.tensorboard_dir)):
-            shutil.rmtree(folder, ignore_errors=True)
+def validate_custom_tensor_value(
+    tensor_value: object, make_numpy_fn: Callable[[Any], object]
+) -> bool:
+    """Whether `make_numpy_fn` takes all that the value holds."""
+    try:
+        for item in flatten([tensor_value]):
+            make_numpy_fn(item)
+    except TypeError:
+        return False
+    return True

@@ -3,33 +3,59 @@
 from __future__ import annotations
 
 import os
+import time
+from pathlib import Path
 
-from smdebug.exceptions import SMDebugRuntimeError
+from smdebug.core.sagemaker_utils import is_sagemaker_job
 
 END_OF_JOB_FILENAME = "training_job_end.ts"
+ENV_RULE_STOP_SIGNAL_FILENAME = "SAGEMAKER_ENV_RULE_STOP_SIGNAL_FILE"
+DEFAULT_GRACETIME_FOR_RULE_STOP_SEC = 60
+_GRACE_TIME_ENV = "rule_stop_grace_time_secs"
+
+
+def _end_marker(trial_prefix: str) -> Path:
+    return Path(trial_prefix).expanduser() / END_OF_JOB_FILENAME
 
 
 def has_training_ended(trial_prefix: str) -> bool:
     """Whether the job that wrote the run has ended."""
-    return os.path.exists(os.path.join(os.path.expanduser(trial_prefix), END_OF_JOB_FILENAME))
+    return _end_marker(trial_prefix).exists()
 
 
 def training_has_ended(trial_prefix: str) -> None:
-    """Marks the job of a run as ended."""
-    os.makedirs(trial_prefix, exist_ok=True)
-    with open(os.path.join(trial_prefix, END_OF_JOB_FILENAME), "wb"):
-        pass
+    """Marks the job of a run as ended. SageMaker does so itself for its jobs."""
+    if is_sagemaker_job():
+        return
+    marker = _end_marker(trial_prefix)
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
 
 
 def file_exists(file_path: str) -> bool:
-    """Whether there is such a file."""
+    """Whether there is such a file or folder."""
     return os.path.exists(file_path)
 
 
-def check_dir_exists(path: str) -> None:
-    """Refuses a folder that holds a finished run."""
-    if has_training_ended(path):
-        raise SMDebugRuntimeError(
-            f"The path:{path} already exists on local. It holds a finished run; give another "
-            "out_dir, or remove it."
-        )
+def check_dir_exists(path: str) -> bool:
+    """Whether the folder holds a finished run."""
+    return has_training_ended(path)
+
+
+def is_rule_signalled_gracetime_passed(trial_prefix: str) -> bool:
+    """Whether the run was told to stop, by the file that SageMaker names, a grace time ago.
+
+    The grace time is `rule_stop_grace_time_secs` of the environment, else 60
+    seconds. A file without a time counts from when it was written.
+    """
+    name = os.environ.get(ENV_RULE_STOP_SIGNAL_FILENAME)
+    if not name:
+        return False
+    signal = Path(trial_prefix).expanduser() / name
+    try:
+        text, written = signal.read_text(encoding="utf-8").strip(), signal.stat().st_mtime
+    except OSError:
+        return False
+    since = float(text) if text.isdigit() else written
+    grace = os.environ.get(_GRACE_TIME_ENV, DEFAULT_GRACETIME_FOR_RULE_STOP_SEC)
+    return time.time() >= since + float(grace)

@@ -1,0 +1,77 @@
+"""What a user of the wheel has: the package, whole, without a compiler or Debian's libraries."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import smdebug
+from smdebug import _core
+
+SITE = Path(smdebug.__file__).parent.parent
+
+
+def test_the_package_comes_from_the_wheel() -> None:
+    assert SITE.name == "site-packages"
+    assert importlib.metadata.version("smdebug") == smdebug.__version__
+
+
+def test_libraries_of_the_core_are_inside() -> None:
+    found = subprocess.run(["ldd", _core.__file__], capture_output=True, text=True, check=True)
+    paths = re.findall(r"=> (\S+)", found.stdout)
+    of_system = {"libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libpthread.so", "libdl.so"}
+    ours = [
+        Path(path) for path in paths if Path(path).name.partition(".so")[0] + ".so" not in of_system
+    ]
+    assert ours
+    assert {path.resolve().parent for path in ours} == {SITE / "smdebug.libs"}
+
+
+def test_types_and_licences_are_inside() -> None:
+    files = {str(path) for path in importlib.metadata.files("smdebug") or []}
+    assert {"smdebug/py.typed", "smdebug/_core.pyi"} <= files
+    assert any(path.endswith("LICENSE") for path in files)
+    assert any(path.endswith("NOTICE") for path in files)
+    assert not any(path.startswith(("src/", "include/", "python/")) for path in files)
+
+
+def test_a_run_is_written_and_read(tmp_path: Path) -> None:
+    settings = {
+        "framework": 0,
+        "out_dir": str(tmp_path / "run"),
+        "export_tensorboard": False,
+        "tensorboard_dir": "",
+        "dry_run": False,
+        "reduction_config": None,
+        "save_config": smdebug.SaveConfig(save_interval=1).to_json(),
+        "include_regex": ["weight"],
+        "include_collections": [],
+        "save_all": False,
+        "include_workers": "one",
+        "collections": [],
+    }
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+    def describe(array: np.ndarray) -> tuple[object, ...]:
+        return array.ctypes.data, str(array.dtype), list(array.shape), None, array
+
+    hook = _core.Hook(settings, "worker_0", 1, True, (np.ndarray,), describe)
+    assert hook.begin_step()
+    hook.save("fc.weight", values)
+    hook.close()
+
+    index = tmp_path / "run/index/000000000/000000000000_worker_0.json"
+    assert json.loads(index.read_text())["tensor_payload"][0]["tensorname"] == "fc.weight"
+    trial = _core.Trial(str(tmp_path / "run"), "run", None, None)
+    np.testing.assert_array_equal(trial.tensor("fc.weight").value(0, 4, None), values)
+
+
+def test_smdebug_imports_alone() -> None:
+    code = "import smdebug, sys; print('torch' in sys.modules or 'pandas' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
