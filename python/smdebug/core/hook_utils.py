@@ -18,7 +18,8 @@ def verify_and_get_out_dir(out_dir: str | None, check: bool = True) -> str:
     out_dir = os.path.expanduser(out_dir)
     if check and check_dir_exists(out_dir):
         raise SMDebugRuntimeError(
-            f"out_dir: '{out_dir}' holds a finished run; give another folder, or remove it"
+            f"out_dir: '{out_dir}' already exists and holds a finished run; give another folder, "
+            "or remove it"
         )
     return out_dir
 
