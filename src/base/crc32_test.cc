@@ -17,7 +17,7 @@ TEST(Crc32Test, GivesTheCheckValueOfTheCatalogue) {
 TEST(Crc32Test, PartsGiveTheSameAsTheWhole) {
   const std::string text(1000, 'x');
   const uint32_t whole = Crc32(AsBytes(text));
-  for (const size_t cut : {0, 1, 15, 16, 500, 1000}) {
+  for (const size_t cut : {0U, 1U, 15U, 16U, 500U, 1000U}) {
     EXPECT_EQ(
         Crc32(AsBytes(text.substr(cut)), Crc32(AsBytes(text.substr(0, cut)))),
         whole);

@@ -80,7 +80,7 @@ TEST(ChartTest, ExtremesDoNotOverflow) {
 }
 
 TEST(ChartTest, NoLineIsWiderThanAsked) {
-  for (const size_t width : {30, 80, 200}) {
+  for (const size_t width : {30U, 80U, 200U}) {
     const std::string text =
         ChartText({{0, 123456, 1234567}, {0, 1e-30, 3e5}}, {.width = width});
     size_t start = 0;

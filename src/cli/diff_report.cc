@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ template <typename T>
 std::string CountAndFirst(const std::vector<T>& list) {
   const size_t shown = std::min(list.size(), kMostNamed);
   return fmt::format("{} ({}{})", list.size(),
-                     fmt::join(list.begin(), list.begin() + shown, ", "),
+                     fmt::join(std::span(list).first(shown), ", "),
                      shown < list.size() ? ", ..." : "");
 }
 

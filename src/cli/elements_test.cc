@@ -29,7 +29,7 @@ std::vector<double> AllOf(const TensorView& view) {
 }
 
 TEST(ElementsTest, EveryElementComesOnceInOrder) {
-  for (const size_t size : {0, 1, 1023, 1024, 1025, 5000}) {
+  for (const size_t size : {0U, 1U, 1023U, 1024U, 1025U, 5000U}) {
     std::vector<double> doubles(size);
     std::iota(doubles.begin(), doubles.end(), 0.5);
     const auto shape = static_cast<int64_t>(size);

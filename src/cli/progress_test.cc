@@ -23,7 +23,7 @@ TEST(ProgressTest, TellsShareAmountRateAndRest) {
 }
 
 TEST(ProgressTest, FitsTheTerminal) {
-  for (const size_t width : {1, 10, 40, 50, 60, 200}) {
+  for (const size_t width : {1U, 10U, 40U, 50U, 60U, 200U}) {
     EXPECT_LE(ProgressLine(Progress::Unit::kBytes, 1, 3, 1, width).size(),
               width);
   }

@@ -53,8 +53,9 @@ auto InsertInOrder(std::vector<T>& list, T item, Key key) {
 }  // namespace
 
 std::span<const Entry> TensorRow::At(int64_t step) const {
-  const auto range = std::ranges::equal_range(entries, step, {}, &Entry::step);
-  return {range.begin(), range.end()};
+  const auto first = std::ranges::lower_bound(entries, step, {}, &Entry::step);
+  return {first, std::ranges::upper_bound(first, entries.end(), step, {},
+                                          &Entry::step)};
 }
 
 void Catalog::Add(int64_t step, std::string_view worker,

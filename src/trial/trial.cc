@@ -104,6 +104,7 @@ std::vector<Value> Trial::ValuesAt(const TensorFilter& filter) {
   std::vector<std::string> names = TensorNames(filter);
   std::ranges::stable_sort(names, {}, TrailingNumber);
   std::vector<Value> values;
+  values.reserve(names.size());
   for (const std::string& name : names) {
     values.push_back(tensor(name).At(*filter.step, filter.mode));
   }

@@ -278,6 +278,7 @@ TEST(TrialThreadsTest, ManyThreadsWaitAndRead) {
   Trial& trial = made.Open();
   constexpr int64_t kSteps = 50;
   std::vector<std::jthread> readers;
+  readers.reserve(4);
   for (int i = 0; i < 4; ++i) {
     readers.emplace_back([&trial] {
       for (int64_t step = 0; step < kSteps; ++step) {
