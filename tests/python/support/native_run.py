@@ -50,7 +50,7 @@ class NativeRun:
             asked[key] = asked[key] and json.dumps(asked[key])
         asked["collections"] = [json.dumps(collection) for collection in asked["collections"]]
         self.hook = _core.Hook(
-            asked, worker, workers, worker == "worker_0", (np.ndarray,), describe
+            asked, worker, workers, worker == "worker_0", (np.ndarray,), (), describe
         )
 
     def __enter__(self) -> NativeRun:

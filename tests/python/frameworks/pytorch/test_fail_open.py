@@ -97,13 +97,13 @@ def test_a_folder_that_cannot_be_made(
     make_hook: MakeHook,
     untouched: tuple[list[float], list[Any]],
     run_dir: Path,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     hook = make_hook(save_all=True)
     run_dir.write_text("a file is in the way")
     assert weights(hook) == untouched
     assert hook.stats == {}
-    assert "saves nothing" in capsys.readouterr().out
+    assert "saves nothing" in caplog.text
 
 
 CORE_CALLS = [
