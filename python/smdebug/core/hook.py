@@ -11,12 +11,12 @@ from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.native_log import relay
 from smdebug.core.endings import close_at_end
 from smdebug.core.fail_open import fails_open, is_strict
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
+from smdebug.core.native_log import relay
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import set_hook
@@ -102,9 +102,7 @@ class BaseHook:
             raise FileNotFoundError(f"there is no hook configuration at {path}")
         loaded = _core.load_hook_config(path, cls._framework)
         relay()
-        collections = [
-            cls._collection_class.from_json(text) for text in loaded.pop("collections")
-        ]
+        collections = [cls._collection_class.from_json(text) for text in loaded.pop("collections")]
         loaded["reduction_config"] = ReductionConfig.from_json(loaded["reduction_config"] or "null")
         loaded["save_config"] = SaveConfig.from_json(loaded["save_config"] or "null")
         loaded["tensorboard_dir"] = loaded["tensorboard_dir"] or None

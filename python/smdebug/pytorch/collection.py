@@ -21,7 +21,7 @@ class Collection(BaseCollection):
     def add_module_tensors(
         self, module: torch.nn.Module, inputs: bool = False, outputs: bool = True
     ) -> None:
-        """Adds the inputs and outputs of a module, under the name that it has where it is hooked."""
+        """Adds the inputs and outputs of a module, by the name that it has in what is watched."""
         self._modules[module] = (inputs, outputs)
 
     @property

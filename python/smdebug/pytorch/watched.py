@@ -67,7 +67,7 @@ class WatchedModule:
                 inside.append(f"{path}." if path else "")
             # What torch.compile() wraps is the wrapper again.
             if not wrapped:
-                traced = is_inside or original_module(module) is module and is_compiled(module)
+                traced = is_inside or (original_module(module) is module and is_compiled(module))
                 yield _plain_name(path) or self.name, module, traced
 
 

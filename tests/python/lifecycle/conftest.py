@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Callable
 
 import pytest
+from support.scripts import RunScript, StartScript
 
 pytest.importorskip("torch")
 
@@ -26,9 +26,6 @@ def make_hook(**kwargs):
     kwargs.setdefault("save_config", smd.SaveConfig(save_interval=1))
     return smd.Hook(run, **kwargs)
 """
-
-RunScript = Callable[..., "subprocess.CompletedProcess[str]"]
-StartScript = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from smdebug.trials import create_trial
-
-pytest_plugins: list[str] = []
+from support.scripts import RunScript, StartScript
 
 TRAIN = """
 hook = make_hook(save_all=True)
@@ -34,7 +32,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_run_is_whole_and_ended(end: str, run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_run_is_whole_and_ended(end: str, run_script: RunScript, run_dir: Path) -> None:
     text, code = ENDS[end]
     done = run_script(TRAIN + text)
     assert done.returncode == code, done.stdout
@@ -46,7 +44,7 @@ def test_a_run_is_whole_and_ended(end: str, run_script, run_dir: Path) -> None: 
     assert "leaked" not in done.stdout
 
 
-def test_a_killed_script_leaves_whole_steps_and_no_end(start_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_killed_script_leaves_whole_steps(start_script: StartScript, run_dir: Path) -> None:
     text = """
 hook = make_hook(save_all=True)
 net = nn.Linear(2, 1)
@@ -59,7 +57,7 @@ while True:
         print("running", flush=True)
 """
     with start_script(text) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             if "running" in line:
                 break
         process.send_signal(signal.SIGKILL)
@@ -71,8 +69,12 @@ while True:
         assert trial.tensor("Linear_input_0").value(step).tolist() == [[step, step]]
 
 
-def test_the_next_run_sets_a_killed_one_aside(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
-    killed = run_script(TRAIN + "hook._core.end_step()\nwhile hook.stats['steps_saved'] < 3: pass\nos.kill(os.getpid(), 9)")
+def test_the_next_run_sets_a_killed_one_aside(run_script: RunScript, run_dir: Path) -> None:
+    killed = run_script(
+        TRAIN
+        + "hook._core.end_step()\nwhile hook.stats['steps_saved'] < 3: pass\n"
+        + "os.kill(os.getpid(), 9)"
+    )
     assert killed.returncode == -signal.SIGKILL
     done = run_script(TRAIN)
     assert done.returncode == 0, done.stdout
@@ -80,7 +82,7 @@ def test_the_next_run_sets_a_killed_one_aside(run_script, run_dir: Path) -> None
     assert create_trial(str(run_dir)).steps() == [0, 1, 2]
 
 
-def test_a_finished_run_is_not_overwritten(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_finished_run_is_not_overwritten(run_script: RunScript, run_dir: Path) -> None:
     assert run_script(TRAIN).returncode == 0
     again = run_script(TRAIN)
     assert again.returncode == 1
@@ -88,7 +90,7 @@ def test_a_finished_run_is_not_overwritten(run_script, run_dir: Path) -> None:  
     assert create_trial(str(run_dir)).steps() == [0, 1, 2]
 
 
-def test_a_notebook_cell_that_runs_again_starts_over(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_notebook_cell_that_runs_again_starts_over(run_script: RunScript, run_dir: Path) -> None:
     cell = """
 hook = make_hook(save_all=True)
 model = nn.Linear(2, 1) if new_model or hook is None else model
@@ -110,7 +112,7 @@ assert len(model._forward_pre_hooks) == 1
     assert (run_dir / "previous/2").is_dir()
 
 
-def test_several_hooks_in_one_process(run_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_several_hooks_in_one_process(run_script: RunScript, run_dir: Path) -> None:
     text = """
 one = smd.Hook(run + "/one", save_config=smd.SaveConfig(save_interval=1), save_all=True)
 two = smd.Hook(run + "/two", save_config=smd.SaveConfig(save_interval=2), save_all=True)
@@ -129,7 +131,7 @@ assert smd.get_hook() is two
     assert two.tensor("gradient/Linear_weight").steps() == [0, 2]
 
 
-def test_sigterm_by_default_keeps_what_was_sealed(start_script, run_dir: Path) -> None:  # type: ignore[no-untyped-def]
+def test_sigterm_by_default_keeps_what_was_sealed(start_script: StartScript, run_dir: Path) -> None:
     text = """
 hook = make_hook(save_all=True)
 net = nn.Linear(2, 1)
@@ -141,7 +143,7 @@ import signal
 signal.pause()
 """
     with start_script(text) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             if "trained" in line:
                 break
         process.send_signal(signal.SIGTERM)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-
-import torch
-import torch.distributed as dist
-from support.torch_nets import Net, batches
-from torch import nn
+from pathlib import Path
 
 import smdebug.pytorch as smd
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from support.torch_nets import Net, batches
 
 STEPS = 4
 
@@ -53,8 +54,7 @@ def main() -> None:
         losses.append(value.item())
     if arguments.hook:
         hook.close()
-    with open(f"{arguments.run}.losses.{rank}", "w", encoding="utf-8") as file:
-        file.write(repr(losses))
+    Path(f"{arguments.run}.losses.{rank}").write_text(repr(losses))
     dist.barrier()
     dist.destroy_process_group()
     # Threads of gloo may outlive the interpreter; everything is written.

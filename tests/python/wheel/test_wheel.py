@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import smdebug
 from smdebug import _core
+from smdebug.trials import create_trial
 
 SITE = Path(smdebug.__file__).parent.parent
 
@@ -60,15 +61,15 @@ def test_a_run_is_written_and_read(tmp_path: Path) -> None:
     def describe(array: np.ndarray) -> tuple[object, ...]:
         return array.ctypes.data, str(array.dtype), list(array.shape), None, array
 
-    hook = _core.Hook(settings, "worker_0", 1, True, (np.ndarray,), describe)
+    hook = _core.Hook(settings, "worker_0", 1, True, (np.ndarray,), (), describe)
     assert hook.begin_step()
     hook.save("fc.weight", values)
     hook.close()
 
     index = tmp_path / "run/index/000000000/000000000000_worker_0.json"
     assert json.loads(index.read_text())["tensor_payload"][0]["tensorname"] == "fc.weight"
-    trial = _core.Trial(str(tmp_path / "run"), "run", None, None)
-    np.testing.assert_array_equal(trial.tensor("fc.weight").value(0, 4, None), values)
+    trial = create_trial(str(tmp_path / "run"))
+    np.testing.assert_array_equal(trial.tensor("fc.weight").value(0), values)
 
 
 def test_smdebug_imports_alone() -> None:

@@ -10,10 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from support.torch_hooks import EVERY_STEP, MakeHook, ReadRun  # noqa: E402
-
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug.trials import Trial  # noqa: E402
+from support.torch_hooks import EVERY_STEP, MakeHook, ReadRun  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

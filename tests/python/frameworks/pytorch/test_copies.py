@@ -7,15 +7,14 @@ import io
 import multiprocessing
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
+import smdebug.pytorch as smd
 import torch
 from support.torch_hooks import MakeHook, ReadRun
 from support.torch_nets import Net
 from torch import nn
-
-import smdebug.pytorch as smd
 
 
 def stored_and_loaded(net: nn.Module) -> Any:
@@ -26,7 +25,7 @@ def stored_and_loaded(net: nn.Module) -> Any:
     return torch.load(content, **keywords)
 
 
-WAYS = {
+WAYS: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
     "pickle": lambda net: pickle.loads(pickle.dumps(net)),
     "torch.save": stored_and_loaded,
@@ -89,7 +88,7 @@ def test_a_child_that_runs_the_model_neither_hangs_nor_writes(
     hook.register_module(net)
     x = torch.randn(2, 4)
     expected = net(x).detach().sum().item()
-    context = multiprocessing.get_context(start)
+    context: Any = multiprocessing.get_context(start)
     queue = context.Queue()
     child = context.Process(target=_forward, args=(net, x, queue))
     child.start()

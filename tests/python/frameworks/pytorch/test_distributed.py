@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch.distributed
-
 import smdebug.pytorch as smd
+import torch.distributed
 from smdebug.trials import Trial
 
 if not torch.distributed.is_available():

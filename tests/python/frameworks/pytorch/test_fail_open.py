@@ -12,12 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from support.torch_hooks import MakeHook
-from support.torch_nets import Net, train
-from torch import nn
-
 import smdebug.pytorch as smd
+import torch
 from smdebug import _core
 from smdebug.core import hook as core_hook
 from smdebug.exceptions import (
@@ -27,6 +23,9 @@ from smdebug.exceptions import (
     SMDebugValueError,
 )
 from smdebug.pytorch import watched
+from support.torch_hooks import MakeHook
+from support.torch_nets import Net, train
+from torch import nn
 
 STEPS = 6
 
@@ -204,7 +203,7 @@ def test_an_output_folder_is_needed_and_a_finished_run_is_kept(
 def test_a_bad_json_file_is_refused_with_its_key(tmp_path: Path) -> None:
     path = tmp_path / "hook.json"
     path.write_text('{"HookParameters": {"save_interval": "often"}}')
-    with pytest.raises(SMDebugValueError, match="save_interval.*often"):
+    with pytest.raises(SMDebugValueError, match=r"save_interval.*often"):
         smd.Hook.create_from_json_file(str(path))
     with pytest.raises(FileNotFoundError):
         smd.Hook.create_from_json_file(str(tmp_path / "none.json"))

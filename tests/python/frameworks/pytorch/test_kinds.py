@@ -38,9 +38,7 @@ def save_output(hook: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_dtype_arrives_as_it_is(
-    name: str, make_hook: MakeHook, read_run: ReadRun
-) -> None:
+def test_every_dtype_arrives_as_it_is(name: str, make_hook: MakeHook, read_run: ReadRun) -> None:
     dtype = getattr(torch, name, None)
     if dtype is None:
         pytest.skip(f"this torch has no {name}")

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import smdebug.pytorch as smd
 import torch
+from smdebug.exceptions import SMDebugError
 from support.torch_hooks import MakeHook, ReadRun
 from support.torch_nets import Net, fit
 from torch import Tensor, nn
-
-import smdebug.pytorch as smd
-from smdebug.exceptions import SMDebugError
 
 # As smdebug 1.0 has them, in the order of their records.
 NAMES_OF_NET = [
@@ -82,9 +81,7 @@ def test_only_losses_are_saved_by_default(make_hook: MakeHook, read_run: ReadRun
     assert read_run().tensor_names() == ["CrossEntropyLoss_output_0"]
 
 
-def test_collections_hold_what_their_regexes_match(
-    make_hook: MakeHook, read_run: ReadRun
-) -> None:
+def test_collections_hold_what_their_regexes_match(make_hook: MakeHook, read_run: ReadRun) -> None:
     hook = make_hook(include_collections=["weights", "biases", "gradients", "relu"])
     hook.get_collection("relu").include("relu_output")
     fit(hook, Net())

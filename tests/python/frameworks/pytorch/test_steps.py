@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import smdebug.pytorch as smd
 import torch
+from smdebug.exceptions import SMDebugValueError
 from support.torch_hooks import MakeHook, ReadRun
 from support.torch_nets import Net, batches, fit, train
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
-
-import smdebug.pytorch as smd
-from smdebug.exceptions import SMDebugValueError
 
 
 def callbacks_on(net: nn.Module) -> list[Any]:
@@ -167,9 +166,7 @@ def test_frozen_and_unused_parameters_have_no_gradient(
     ]
 
 
-def test_autocast_and_a_scaler_are_seen_as_they_are(
-    make_hook: MakeHook, read_run: ReadRun
-) -> None:
+def test_autocast_and_a_scaler_are_seen_as_they_are(make_hook: MakeHook, read_run: ReadRun) -> None:
     net = Net()
     hook = make_hook(save_all=True)
     hook.register_module(net)
@@ -181,9 +178,7 @@ def test_autocast_and_a_scaler_are_seen_as_they_are(
     assert trial.tensor("fc_output_0").value(0).dtype.name == "bfloat16"
     gradient = net.fc.weight.grad
     assert gradient is not None
-    np.testing.assert_array_equal(
-        trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy()
-    )
+    np.testing.assert_array_equal(trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy())
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import smdebug.pytorch as smd
 import torch
 from support.torch_hooks import MakeHook
 from torch import Tensor, nn
-
-import smdebug.pytorch as smd
 
 STEPS = 1000
 
