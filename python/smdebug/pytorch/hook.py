@@ -50,7 +50,9 @@ class Hook(BaseHook):
             )
         self.forwards_per_step = forwards_per_step
         self._forwards = 0
+        # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
+        self._losses: list[WatchedModule] = []
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
         super().__init__(*args, **kwargs)
@@ -85,8 +87,7 @@ class Hook(BaseHook):
             raise SMDebugError(f"{type(loss_module).__name__} is not a torch.nn.Module")
         watched = WatchedModule(loss_module, with_parameters=False)
         self._watch(watched)
-        # Kept alive by the loss itself.
-        loss_module.__dict__.setdefault("_smdebug_watched", []).append(watched)
+        self._losses.append(watched)
 
     def _watch(self, watched: WatchedModule) -> None:
         self._roots.append(weakref.ref(watched))
@@ -95,7 +96,9 @@ class Hook(BaseHook):
 
     def _watched(self) -> list[WatchedModule]:
         """What is registered and still there."""
-        return [root for root in (reference() for reference in self._roots) if root is not None]
+        alive = [(reference, reference()) for reference in self._roots]
+        self._roots = [reference for reference, root in alive if root is not None]
+        return [root for _, root in alive if root is not None]
 
     def count_parameters(self, model: torch.nn.Module) -> int:
         """How many numbers the parameters of a model have in all."""
@@ -170,6 +173,8 @@ class Hook(BaseHook):
             self._attachment.detach()
         for handle in self._handles:
             handle.remove()
+        self._handles.clear()
+        self._losses.clear()
 
     # Values.
 
@@ -196,5 +201,6 @@ class Hook(BaseHook):
         self.forwards_per_step = 1
         self._forwards = 0
         self._roots = []
+        self._losses = []
         self._handles = []
         self._attachment = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -112,8 +113,8 @@ class Attachment:
     def __init__(self, hook: Hook, core: _core.Hook) -> None:
         self._hook = hook
         self._core = core
-        self._forward: dict[torch.nn.Module, Any] = {}
-        self._skipped: set[torch.nn.Module] = set()
+        self._forward: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
+        self._skipped: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._module_handles: list[RemovableHandle] = []
         self._gradient_handles: list[RemovableHandle] = []
         self._gradients_due: list[bool] = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import multiprocessing
 import pickle
+import weakref
 from pathlib import Path
 from typing import Any, Callable
 
@@ -118,3 +120,19 @@ def test_workers_of_a_data_loader_leave_the_run_alone(
     trial = read_run()
     assert trial.steps() == [0, 1, 2, 3]
     assert trial.workers() == ["worker_0"]
+
+
+def test_a_hook_keeps_no_model_alive(make_hook: MakeHook) -> None:
+    hook = make_hook(save_all=True)
+    models = []
+    for _ in range(3):
+        net = Net()
+        hook.register_module(net)
+        net(torch.randn(1, 4)).sum().backward()
+        models.append(weakref.ref(net))
+        del net
+    hook.save_scalar("x", 1)
+    gc.collect()
+    # The callbacks of the last one stay on it until a step is not saved.
+    assert [model() for model in models] == [None, None, None]
+    assert hook._watched() == []
