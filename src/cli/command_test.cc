@@ -1,7 +1,6 @@
 #include "src/cli/command.h"
 
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,28 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/version.h"
+#include "tests/testing/cli.h"
 
 namespace smdebug::cli {
 namespace {
 
+using testing::CallCli;
+using testing::CliOutcome;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Outcome Call(const std::vector<std::string>& args) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = Main(args, {out, err});
-  return {code, out.str(), err.str()};
-}
-
 TEST(CommandTest, HelpListsEveryCommand) {
-  const Outcome help = Call({"--help"});
+  const CliOutcome help = CallCli({"--help"});
   EXPECT_EQ(help.code, kExitOk);
   EXPECT_THAT(help.err, IsEmpty());
   for (const auto& command : AllCommands()) {
@@ -42,7 +31,7 @@ TEST(CommandTest, HelpListsEveryCommand) {
 TEST(CommandTest, EveryCommandShowsItsExamples) {
   for (const auto& command : AllCommands()) {
     const std::string name(command->name());
-    const Outcome help = Call({name, "--help"});
+    const CliOutcome help = CallCli({name, "--help"});
     EXPECT_EQ(help.code, kExitOk);
     EXPECT_THAT(help.out, HasSubstr(std::string(command->examples())));
     EXPECT_THAT(help.out, HasSubstr("smdebug " + name));
@@ -57,14 +46,15 @@ TEST(CommandTest, CommandsHaveDifferentNames) {
 }
 
 TEST(CommandTest, HelpIsAlsoACommand) {
-  EXPECT_EQ(Call({"help"}).out, Call({"--help"}).out);
-  EXPECT_EQ(Call({"help", "ls"}).out, Call({"ls", "--help"}).out);
-  EXPECT_EQ(Call({"help", "lss"}).code, kExitError);
+  EXPECT_EQ(CallCli({"help"}).out, CallCli({"--help"}).out);
+  EXPECT_EQ(CallCli({"help", "ls"}).out, CallCli({"ls", "--help"}).out);
+  EXPECT_EQ(CallCli({"help", "lss"}).code, kExitError);
 }
 
 TEST(CommandTest, EveryCommandTellsItsExitCodes) {
   for (const auto& command : AllCommands()) {
-    const std::string help = Call({std::string(command->name()), "--help"}).out;
+    const std::string help =
+        CallCli({std::string(command->name()), "--help"}).out;
     EXPECT_EQ(command->exit_codes().front().code, kExitOk);
     for (const ExitCode& code : command->exit_codes()) {
       EXPECT_THAT(help, HasSubstr(std::string(code.meaning)));
@@ -73,7 +63,7 @@ TEST(CommandTest, EveryCommandTellsItsExitCodes) {
 }
 
 TEST(CommandTest, VersionIsPrinted) {
-  const Outcome version = Call({"--version"});
+  const CliOutcome version = CallCli({"--version"});
   EXPECT_EQ(version.code, kExitOk);
   EXPECT_THAT(version.out, HasSubstr(std::string(kVersion)));
 }
@@ -93,7 +83,7 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
       {{"status", "a", "--bogus"}, "not expected: --bogus"},
   };
   for (const auto& test : cases) {
-    const Outcome outcome = Call(test.args);
+    const CliOutcome outcome = CallCli(test.args);
     EXPECT_EQ(outcome.code, kExitError);
     EXPECT_THAT(outcome.err, HasSubstr("smdebug: "));
     EXPECT_THAT(outcome.err, HasSubstr(test.message));

@@ -1,5 +1,4 @@
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,29 +8,16 @@
 
 #include "src/cli/command.h"
 #include "src/config/temp_file_for_test.h"
+#include "tests/testing/cli.h"
 #include "tests/testing/environment.h"
 
 namespace smdebug::cli {
 namespace {
 
+using testing::CallCli;
+using testing::CliOutcome;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Outcome Call(const std::vector<std::string>& args) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Outcome outcome;
-  outcome.code = Main(args, {out, err});
-  outcome.out = out.str();
-  outcome.err = err.str();
-  return outcome;
-}
 
 // Runs outside SageMaker, on one configuration file.
 class ConfigCommandTest : public ::testing::Test {
@@ -49,7 +35,8 @@ class ConfigCommandTest : public ::testing::Test {
 };
 
 TEST_F(ConfigCommandTest, ShowsThePlan) {
-  const Outcome outcome = Call({"config", "--framework", "pytorch", Write(R"({
+  const CliOutcome outcome =
+      CallCli({"config", "--framework", "pytorch", Write(R"({
           "LocalPath": "/run",
           "HookParameters": {"train.save_interval": "100"},
           "CollectionConfigurations": [{"CollectionName": "gradients",
@@ -65,8 +52,8 @@ TEST_F(ConfigCommandTest, ShowsThePlan) {
 }
 
 TEST_F(ConfigCommandTest, PrintsJsonOnOneLine) {
-  const Outcome outcome =
-      Call({"config", Write("{}"), "--json", "--framework", "xgboost"});
+  const CliOutcome outcome =
+      CallCli({"config", Write("{}"), "--json", "--framework", "xgboost"});
   EXPECT_EQ(outcome.code, kExitOk);
   const auto plan = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(plan["collections"]["metrics"]["when"]["GLOBAL"], "every 10 steps");
@@ -74,7 +61,7 @@ TEST_F(ConfigCommandTest, PrintsJsonOnOneLine) {
 }
 
 TEST_F(ConfigCommandTest, FollowsNativeConventionsUnlessTold) {
-  EXPECT_THAT(Call({"config", Write("{}")}).out,
+  EXPECT_THAT(CallCli({"config", Write("{}")}).out,
               StartsWith("framework    native\n"));
 }
 
@@ -82,12 +69,12 @@ TEST_F(ConfigCommandTest, TakesTheFileOfTheEnvironment) {
   Write(R"({"LocalPath": "/from/environment"})");
   const smdebug::testing::ScopedEnvironment path("SMDEBUG_CONFIG_FILE_PATH",
                                                  path_);
-  EXPECT_THAT(Call({"config"}).out, HasSubstr("/from/environment"));
+  EXPECT_THAT(CallCli({"config"}).out, HasSubstr("/from/environment"));
 }
 
 TEST_F(ConfigCommandTest, RefusesABadConfigurationByFileKeyAndValue) {
   Write(R"({"HookParameters": {"save_interval": "0"}})");
-  const Outcome outcome = Call({"config", path_});
+  const CliOutcome outcome = CallCli({"config", path_});
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
@@ -98,7 +85,7 @@ TEST_F(ConfigCommandTest, RefusesABadConfigurationByFileKeyAndValue) {
 
 TEST_F(ConfigCommandTest, RefusesACollectionThatCouldNeverMatch) {
   Write(R"({"CollectionConfigurations": [{"CollectionName": "relu"}]})");
-  const Outcome outcome = Call({"config", path_});
+  const CliOutcome outcome = CallCli({"config", path_});
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.err, StartsWith("smdebug: " + path_ + ": "));
   EXPECT_THAT(outcome.err, HasSubstr("'relu'"));
@@ -106,20 +93,20 @@ TEST_F(ConfigCommandTest, RefusesACollectionThatCouldNeverMatch) {
 
 TEST_F(ConfigCommandTest, NamesThePlaceOfASyntaxErrorOnce) {
   Write("{\n  \"LocalPath\": }");
-  const Outcome outcome = Call({"config", path_});
+  const CliOutcome outcome = CallCli({"config", path_});
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.err, StartsWith("smdebug: " + path_ + ":2:16: "));
 }
 
 TEST_F(ConfigCommandTest, RefusesAMissingFileAndAWrongCall) {
-  EXPECT_EQ(Call({"config", path_ + ".missing"}).code, kExitError);
-  EXPECT_EQ(Call({"config", "--framework", "jax", Write("{}")}).code,
+  EXPECT_EQ(CallCli({"config", path_ + ".missing"}).code, kExitError);
+  EXPECT_EQ(CallCli({"config", "--framework", "jax", Write("{}")}).code,
             kExitError);
-  EXPECT_EQ(Call({"config", "one", "two"}).code, kExitError);
+  EXPECT_EQ(CallCli({"config", "one", "two"}).code, kExitError);
 }
 
 TEST_F(ConfigCommandTest, HelpShowsAnExample) {
-  const Outcome outcome = Call({"config", "--help"});
+  const CliOutcome outcome = CallCli({"config", "--help"});
   EXPECT_EQ(outcome.code, kExitOk);
   EXPECT_THAT(outcome.out, HasSubstr("smdebug config debughookconfig.json"));
 }

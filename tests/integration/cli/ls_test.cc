@@ -1,5 +1,6 @@
 // `smdebug ls` and `smdebug steps`, over runs that the hook wrote.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -20,18 +21,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::TempDir;
-using testing::WriteSmallRun;
 
-class LsTest : public ::testing::Test {
+class LsTest : public testing::SmallRunFixture {
  protected:
-  static void SetUpTestSuite() {
-    dir_ = new TempDir;
-    WriteSmallRun(*dir_ / "run");
-  }
-  static void TearDownTestSuite() { delete dir_; }
-
-  static std::string Run() { return *dir_ / "run"; }
-
   static std::vector<std::string> NamesOf(const CliOutcome& outcome) {
     std::vector<std::string> names;
     const nlohmann::json json = outcome.json();
@@ -41,13 +33,10 @@ class LsTest : public ::testing::Test {
     return names;
   }
   static std::vector<std::string> Ls(std::vector<std::string> args) {
-    args.insert(args.begin(), {"ls", "--json", Run()});
-    return NamesOf(CallCli(args));
+    args.emplace_back("--json");
+    return NamesOf(CallOnRun("ls", std::move(args)));
   }
-
-  static TempDir* dir_;
 };
-TempDir* LsTest::dir_ = nullptr;
 
 TEST_F(LsTest, ListsTensorsInAlignedColumns) {
   const CliOutcome outcome = CallCli({"ls", Run()});

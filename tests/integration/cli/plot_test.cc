@@ -1,6 +1,7 @@
 // `smdebug plot`, over runs that the hook wrote.
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,25 +19,13 @@ using testing::CliOutcome;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using testing::TempDir;
-using testing::WriteSmallRun;
 
-class PlotTest : public ::testing::Test {
+class PlotTest : public testing::SmallRunFixture {
  protected:
-  static void SetUpTestSuite() {
-    dir_ = new TempDir;
-    WriteSmallRun(*dir_ / "run");
-  }
-  static void TearDownTestSuite() { delete dir_; }
-
-  static std::string Run() { return *dir_ / "run"; }
   static CliOutcome Call(std::vector<std::string> args) {
-    args.insert(args.begin(), {"plot", Run()});
-    return CallCli(args);
+    return CallOnRun("plot", std::move(args));
   }
-
-  static TempDir* dir_;
 };
-TempDir* PlotTest::dir_ = nullptr;
 
 TEST_F(PlotTest, PlotsScalarsAsTheyAre) {
   const CliOutcome outcome = Call({"scalar/loss", "--ascii", "--width", "40"});

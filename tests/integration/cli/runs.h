@@ -6,8 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "smdebug/hook.h"
+#include "tests/testing/cli.h"
 #include "tests/testing/hook.h"
+#include "tests/testing/temp_dir.h"
 
 // Small runs for the tests of the commands, written by the hook itself.
 namespace smdebug::testing {
@@ -61,5 +65,27 @@ inline void WriteSmallRun(
   }
   hook.Close();
 }
+
+// Tests that read one small run, written once for all of them.
+class SmallRunFixture : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    dir_ = new TempDir;
+    WriteSmallRun(Run());
+  }
+  static void TearDownTestSuite() { delete dir_; }
+
+  static std::string Run() { return *dir_ / "run"; }
+
+  // Calls `smdebug <command> <run> <args>`.
+  static CliOutcome CallOnRun(std::string_view command,
+                              std::vector<std::string> args) {
+    args.insert(args.begin(), {std::string(command), Run()});
+    return CallCli(args);
+  }
+
+ private:
+  static inline TempDir* dir_ = nullptr;
+};
 
 }  // namespace smdebug::testing

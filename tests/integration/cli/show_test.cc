@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -25,23 +26,12 @@ using ::testing::StartsWith;
 using testing::TempDir;
 using testing::WriteSmallRun;
 
-class ShowTest : public ::testing::Test {
+class ShowTest : public testing::SmallRunFixture {
  protected:
-  static void SetUpTestSuite() {
-    dir_ = new TempDir;
-    WriteSmallRun(*dir_ / "run");
-  }
-  static void TearDownTestSuite() { delete dir_; }
-
-  static std::string Run() { return *dir_ / "run"; }
   static CliOutcome Call(std::vector<std::string> args) {
-    args.insert(args.begin(), {"show", Run()});
-    return CallCli(args);
+    return CallOnRun("show", std::move(args));
   }
-
-  static TempDir* dir_;
 };
-TempDir* ShowTest::dir_ = nullptr;
 
 TEST_F(ShowTest, ShowsFactsHistogramAndValues) {
   const CliOutcome outcome = Call({"fc.weight", "--step", "1", "--ascii"});
