@@ -113,7 +113,7 @@ TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
     std::vector<std::string> args;
     std::string message;
   } cases[] = {
-      {{"ls", *dir_ / "absent"}, "absent: no such folder\n"},
+      {{"ls", Beside("absent")}, "absent: no such folder\n"},
       {{"ls", dir_->path().string()}, ": holds no run: "},
       {{"ls", Run(), "--step", "9"}, "no saved step 9; the last is 5\n"},
       {{"ls", Run(), "--mode", "train", "--step", "7"},

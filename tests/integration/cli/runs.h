@@ -75,7 +75,9 @@ class SmallRunFixture : public ::testing::Test {
   }
   static void TearDownTestSuite() { delete dir_; }
 
-  static std::string Run() { return *dir_ / "run"; }
+  // A path in the folder that holds the run.
+  static std::string Beside(std::string_view name) { return *dir_ / name; }
+  static std::string Run() { return Beside("run"); }
 
   // Calls `smdebug <command> <run> <args>`.
   static CliOutcome CallOnRun(std::string_view command,
