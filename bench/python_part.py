@@ -23,10 +23,10 @@ Figures = dict[str, dict[str, float]]
 
 def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Figures]:
     """What "ours" and the "reference" cost: all figures of all benchmarks."""
-    seconds = "0.3" if quick else "4"
+    amount = ["--seconds", "0.1", "--pairs", "2"] if quick else ["--seconds", "4"]
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
-        scripts.append(["step_bench.py", model, "--dir", str(folder), "--seconds", seconds])
+        scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])
     results: dict[str, Figures] = {side: {} for side in ENVIRONMENTS}
     for script, *arguments in scripts:
         for side, environment in ENVIRONMENTS.items():

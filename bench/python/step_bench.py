@@ -35,7 +35,6 @@ from models import MODELS, Job, make_job
 Figures = dict[str, float]
 
 STEPS_OF_BLOCK = 10
-FEWEST_PAIRS = 3
 SAVED_BY_HAND = {f"tensor_{i}": torch.full((1024,), float(i)) for i in range(1000)}  # 4 KiB each.
 
 
@@ -164,8 +163,8 @@ def bytes_under(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def measure(job: Job, wanted: Configuration, folder: Path, seconds: float) -> Figures:
-    """Figures of one configuration, from pairs that take about `seconds`."""
+def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, pairs: int) -> Figures:
+    """Figures of one configuration, from at least `pairs` pairs that take about `seconds`."""
     out_dir = Path(tempfile.mkdtemp(dir=folder)) / "run"
     bare, hooked = Training(job), Training(job)
     hook = add_hook(hooked, wanted, out_dir)
@@ -177,7 +176,7 @@ def measure(job: Job, wanted: Configuration, folder: Path, seconds: float) -> Fi
     gc.collect()
     measured = Measured()
     end = time.perf_counter() + seconds
-    while len(measured.bare) < FEWEST_PAIRS or time.perf_counter() < end:
+    while len(measured.bare) < pairs or time.perf_counter() < end:
         measured.add_pair(bare, hooked, steps)
     figures = measured.figures()
     hook.close()
@@ -200,6 +199,7 @@ def main() -> None:
     parser.add_argument("model", choices=MODELS)
     parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
     parser.add_argument("--seconds", type=float, default=4.0, help="for each configuration")
+    parser.add_argument("--pairs", type=int, default=3, help="at least, for each configuration")
     parser.add_argument("--only", help="the name of one configuration")
     args = parser.parse_args()
     results: dict[str, Figures] = {}
@@ -208,7 +208,7 @@ def main() -> None:
             if args.only in (None, wanted.name):
                 job = make_job(args.model, wanted.small)
                 results[f"{args.model}/{wanted.name}"] = measure(
-                    job, wanted, Path(folder), args.seconds
+                    job, wanted, Path(folder), args.seconds, args.pairs
                 )
     if "modules100/idle" in results:
         results["modules100/idle_module"] = per_part(results["modules100/idle"], 100)
