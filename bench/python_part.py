@@ -36,9 +36,12 @@ def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Fig
 
 
 def run_script(environment: str, script: str, arguments: list[str]) -> Figures:
+    python = ROOT / environment / "bin/python"
+    if not python.exists():
+        sys.exit(f"compare: there is no {environment}; `make bench` makes it")
     print(f"compare: running {script} {arguments[0]} in {environment}", file=sys.stderr)
     output = subprocess.run(
-        [ROOT / environment / "bin/python", ROOT / "bench/python" / script, *arguments],
+        [python, ROOT / "bench/python" / script, *arguments],
         check=True,
         stdout=subprocess.PIPE,
         text=True,

@@ -163,6 +163,14 @@ def bytes_under(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def check_saved(out_dir: Path, steps: int) -> int:
+    """How many records a step has. Fails unless `steps` steps were saved: a hook that does
+    nothing costs nothing."""
+    index = sorted(out_dir.glob("index/*/*.json"))
+    assert len(index) == steps, f"{len(index)} steps were saved, not {steps}"
+    return len(json.loads(index[-1].read_text())["tensor_payload"])
+
+
 def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, pairs: int) -> Figures:
     """Figures of one configuration, from at least `pairs` pairs that take about `seconds`."""
     out_dir = Path(tempfile.mkdtemp(dir=folder)) / "run"
@@ -180,6 +188,8 @@ def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, pairs
         measured.add_pair(bare, hooked, steps)
     figures = measured.figures()
     hook.close()
+    trained = STEPS_OF_BLOCK + steps * len(measured.hooked)
+    figures["records"] = check_saved(out_dir, -(-trained // wanted.interval))
     if wanted.saves:
         written = bytes_under(out_dir) / (len(measured.hooked) + 1)
         spent = steps * (statistics.mean(measured.hooked) + statistics.mean(measured.waits))
