@@ -139,6 +139,8 @@ class Attachment:
 
     def detach(self) -> None:
         """Takes everything off."""
+        if not self._module_handles and not self._gradients_due:
+            return
         self._remove(self._module_handles)
         self._detach_gradients()
 
