@@ -91,7 +91,7 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
     limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
     spread = ours.get(row.ours, {}).get(f"{counter}_spread")
     # Nothing measurable has no ratio.
-    ratio = mine / theirs if mine and theirs and mine > 0 else None
+    ratio = mine / theirs if mine and theirs and min(mine, theirs) > 0 else None
     if ratio and row.unit in LESS_IS_BETTER:
         ratio = 1 / ratio
     of_limit = mine / limit if mine and limit else None
