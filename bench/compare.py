@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures smdebug 2 beside smdebug 1.0 on this machine and prints one table.
 
-Runs every program in <build>/bin that ends in _bench for the benchmarks named in
-rows.py, and bench/python/reference_bench.py in .venv-ref, one after the other,
-both with their runs in <build>.
+The C++ part runs every program in <build>/bin that ends in _bench for the
+benchmarks named in rows.py, and bench/python/reference_bench.py in .venv-ref, one
+after the other, both with their runs in <build>. The Python part is that of
+python_part.py.
 Writes what was measured, and where, to <build>/report.json.
 """
 
@@ -20,14 +21,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rows import LESS_IS_BETTER, ROWS, UNITS, Row
+from python_part import Figures, by_counter, run_python
+from rows import CPP_ROWS, LESS_IS_BETTER, PYTHON_ROWS, UNITS, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 REPETITIONS = 3
 
 Rates = dict[str, dict[str, float]]  # Benchmark -> counter -> best figure.
-COUNTERS = {counter for counter, _ in UNITS.values()} | {row.counter for row in ROWS if row.counter}
-SMALL_COUNTERS = {row.counter or UNITS[row.unit][0] for row in ROWS if row.unit in LESS_IS_BETTER}
+COUNTERS = {row.counter or UNITS[row.unit][0] for row in CPP_ROWS}
+SMALL_COUNTERS = {
+    row.counter or UNITS[row.unit][0] for row in CPP_ROWS if row.unit in LESS_IS_BETTER
+}
 
 
 def run_ours(program: Path, names: set[str], folder: Path) -> Rates:
@@ -85,7 +89,9 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
     mine = None if mine is None else mine / scale
     theirs = reference.get(row.reference or "", 0.0) / scale or None
     limit = ours.get(row.limit or "", {}).get(counter, 0.0) / scale or None
-    ratio = mine / theirs if mine and theirs else None
+    spread = ours.get(row.ours, {}).get(f"{counter}_spread")
+    # Nothing measurable has no ratio.
+    ratio = mine / theirs if mine and theirs and min(mine, theirs) > 0 else None
     if ratio and row.unit in LESS_IS_BETTER:
         ratio = 1 / ratio
     of_limit = mine / limit if mine and limit else None
@@ -95,7 +101,9 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
         "title": row.title,
         "unit": row.unit,
         "ours": mine,
+        "spread": None if spread is None else spread / scale,
         "reference": theirs,
+        "reference_spread": reference.get(f"{row.reference}_spread"),
         "ratio": ratio,
         "limit": limit,
         "of_limit": of_limit,
@@ -130,8 +138,9 @@ def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def small(value: float | None) -> bool:
-    return value is not None and value < 1
+def with_spread(value: float | None, spread: float | None) -> str:
+    text = number(value, ",.3g" if value is not None and abs(value) < 1 else ",.1f")
+    return text if spread is None else f"{text} ±{spread:,.1f}"
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
@@ -142,8 +151,8 @@ def print_table(rows: list[dict[str, Any]]) -> None:
             [
                 row["title"],
                 row["unit"],
-                number(row["ours"], ",.3g" if small(row["ours"]) else ",.1f"),
-                number(row["reference"], ",.1f"),
+                with_spread(row["ours"], row["spread"]),
+                with_spread(row["reference"], row["reference_spread"]),
                 number(row["ratio"], ",.1f"),
                 number(row["limit"], ",.1f"),
                 number(row["of_limit"], ".0%"),
@@ -175,32 +184,51 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
+def run_cpp(build: Path, skip_reference: bool) -> tuple[list[str], list[dict[str, Any]]]:
+    """The programs that were run, and the rows of what they measured."""
+    names = {row.ours for row in CPP_ROWS} | {row.limit for row in CPP_ROWS if row.limit}
+    programs = sorted((build / "bin").glob("*_bench"))
+    ours: Rates = {}
+    for program in programs:
+        print(f"compare: running {program.name}", file=sys.stderr)
+        ours.update(run_ours(program, names, build))
+    reference: dict[str, float] = {}
+    if not skip_reference:
+        print("compare: running smdebug 1.0", file=sys.stderr)
+        reference = run_reference(build)
+    shutil.rmtree(build / "runs", ignore_errors=True)
+    rows = [measured_row(row, ours, reference) for row in CPP_ROWS]
+    return [program.name for program in programs], rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
     parser.add_argument("--skip-reference", action="store_true", help="measure ours alone")
+    parser.add_argument("--only", choices=("cpp", "python"), help="run one part alone")
+    parser.add_argument(
+        "--quick", action="store_true", help="run the Python part too short to tell"
+    )
     args = parser.parse_args()
+    args.build.mkdir(parents=True, exist_ok=True)
 
-    names = {row.ours for row in ROWS} | {row.limit for row in ROWS if row.limit}
-    programs = sorted((args.build / "bin").glob("*_bench"))
-    ours: Rates = {}
-    for program in programs:
-        print(f"compare: running {program.name}", file=sys.stderr)
-        ours.update(run_ours(program, names, args.build))
-    reference: dict[str, float] = {}
-    if not args.skip_reference:
-        print("compare: running smdebug 1.0", file=sys.stderr)
-        reference = run_reference(args.build)
-
-    shutil.rmtree(args.build / "runs", ignore_errors=True)
-    rows = [measured_row(row, ours, reference) for row in ROWS]
+    rows: list[dict[str, Any]] = []
+    programs: list[str] = []
+    python: dict[str, Figures] = {}
+    if args.only != "python":
+        programs, rows = run_cpp(args.build, args.skip_reference)
+    if args.only != "cpp":
+        python = run_python(args.build, args.quick, args.skip_reference)
+        reference = by_counter(python["reference"])
+        rows += [measured_row(row, python["ours"], reference) for row in PYTHON_ROWS]
     print_table(rows)
     report = {
         "machine": machine(),
         "commit": commit(),
         "command": "make bench",
-        "programs": [program.name for program in programs],
+        "programs": programs,
         "rows": rows,
+        "python": python,
     }
     path = args.build / "report.json"
     path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

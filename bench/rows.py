@@ -1,7 +1,7 @@
 """The rows of the comparison: what is measured against what.
 
-A benchmark of ours is found by the name that Google Benchmark reports. Rows of
-which one side is missing are shown with a dash.
+A benchmark of ours is found by the name that Google Benchmark, or a script in
+bench/python, reports. Rows of which one side is missing are shown with a dash.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ class Row(NamedTuple):
     title: str
     unit: str  # A key of UNITS.
     ours: str  # Benchmark name.
-    reference: str | None = None  # Key of bench/python/reference_bench.py.
+    reference: str | None = None  # Key of bench/python/reference_bench.py, or <ours>/<counter>.
     target: float | None = None  # Least ratio to smdebug 1.0.
     limit: str | None = None  # Benchmark of what the machine allows at best.
     of_limit: float | None = None  # Least part of that limit.
     least: float | None = None  # Least value, in the row's own unit.
     most: float | None = None  # Most, where less is better.
-    counter: str | None = None  # Google Benchmark's, if it is not that of the unit.
+    counter: str | None = None  # The benchmark's, if it is not that of the unit.
 
 
-# Unit -> counter of Google Benchmark, and how many of it make one unit.
+# Unit -> counter of the benchmark, and how many of it make one unit.
 UNITS = {
     "MB/s": ("bytes_per_second", 1e6),
     "GB/s": ("bytes_per_second", 1e9),
@@ -33,12 +33,14 @@ UNITS = {
     "queries/s": ("items_per_second", 1.0),
     "MB": ("megabytes", 1.0),
     "ms": ("median_ms", 1.0),
+    "us": ("us", 1.0),
+    "%": ("percent", 1.0),
 }
 
 # Of these less is better; a ratio says how many times less ours is.
-LESS_IS_BETTER = {"MB", "ms"}
+LESS_IS_BETTER = {"MB", "ms", "us", "%"}
 
-ROWS = (
+CPP_ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
         limit="limit/write/100x1MiB", of_limit=0.8),
     # The training thread of 1.0 waits for the files, so its whole time counts.
@@ -75,4 +77,48 @@ ROWS = (
     Row("step closed to step seen, median", "ms", "trial/live_latency", "live_median", most=10),
     Row("step closed to step seen, p99", "ms", "trial/live_latency", "live_p99", most=50,
         counter="p99_ms"),
+)  # fmt: skip
+
+
+def step_row(
+    title: str,
+    unit: str,
+    name: str,
+    target: float | None = None,
+    most: float | None = None,
+) -> Row:
+    """A row of bench/python/step_bench.py, which measures both sides alike."""
+    return Row(title, unit, name, f"{name}/{UNITS[unit][0]}", target, most=most)
+
+
+# What a hook adds to a training step of PyTorch, in time or in percent of the bare step.
+PYTHON_ROWS = (
+    Row("import smdebug, over NumPy", "ms", "import/smdebug", "import/smdebug/ms", most=100,
+        counter="ms"),
+    Row("import smdebug.pytorch, over PyTorch", "ms", "import/smdebug.pytorch",
+        "import/smdebug.pytorch/ms", counter="ms"),
+    step_row("MLP, idle step", "us", "mlp/idle", most=20),
+    step_row("LeNet, idle step", "us", "lenet/idle", most=20),
+    step_row("ResNet-18, idle step", "us", "resnet18/idle", most=20),
+    step_row("transformer, idle step", "us", "transformer/idle", most=20),
+    step_row("100 modules, idle step", "us", "modules100/idle", 30, most=20),
+    step_row("100 modules, idle, each module", "us", "modules100/idle_module"),
+    step_row("100 modules, each saved tensor", "us", "modules100/raw_tensor", most=5),
+    step_row("save_tensor, 1000 x 4 KiB, each", "us", "mlp/save_tensor_each", 30),
+    step_row("transformer, 5 reductions every step", "%", "transformer/reductions", 4, most=5),
+    step_row("transformer, raw every step", "%", "transformer/raw", 4, most=15),
+    step_row("transformer, raw every 10 steps", "%", "transformer/raw_every_10", 4, most=2),
+    step_row("transformer, all tensors every 10", "%", "transformer/all_every_10", 4, most=12),
+    step_row("ResNet-18, 5 reductions every step", "%", "resnet18/reductions", 4, most=5),
+    step_row("ResNet-18, raw every step", "%", "resnet18/raw", 4, most=15),
+    step_row("ResNet-18, raw every 10 steps", "%", "resnet18/raw_every_10", 4, most=2),
+    step_row("ResNet-18, all tensors every 10", "%", "resnet18/all_every_10", 4, most=12),
+    step_row("LeNet, 5 reductions every step", "%", "lenet/reductions"),
+    step_row("LeNet, raw every step", "%", "lenet/raw"),
+    step_row("LeNet, raw every 10 steps", "%", "lenet/raw_every_10"),
+    step_row("LeNet, all tensors every 10", "%", "lenet/all_every_10"),
+    step_row("MLP, 5 reductions every step", "%", "mlp/reductions"),
+    step_row("MLP, raw every step", "%", "mlp/raw"),
+    step_row("MLP, raw every 10 steps", "%", "mlp/raw_every_10"),
+    step_row("MLP, all tensors every 10", "%", "mlp/all_every_10"),
 )  # fmt: skip

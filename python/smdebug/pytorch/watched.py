@@ -117,6 +117,7 @@ class Attachment:
         self._skipped: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._module_handles: list[RemovableHandle] = []
         self._gradient_handles: list[RemovableHandle] = []
+        self._first_hooked: list[torch.nn.Parameter] = []
         self._gradients_due: list[bool] = []
 
     def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
@@ -129,7 +130,7 @@ class Attachment:
                 self._attach_modules(root, traced=traced and root is started)
         due = self._core.are_due([name for root in watched for name in root.gradient_names])
         if due != self._gradients_due:
-            self._remove(self._gradient_handles)
+            self._detach_gradients()
             self._gradients_due = due
             flags = iter(due)
             for root in watched:
@@ -139,9 +140,19 @@ class Attachment:
 
     def detach(self) -> None:
         """Takes everything off."""
+        if not self._module_handles and not self._gradients_due:
+            return
         self._remove(self._module_handles)
+        self._detach_gradients()
+
+    def _detach_gradients(self) -> None:
         self._remove(self._gradient_handles)
         self._gradients_due = []
+        # PyTorch would go through even an empty dict of callbacks at every backward pass.
+        for parameter in self._first_hooked:
+            if not parameter._backward_hooks:
+                parameter._backward_hooks = None
+        self._first_hooked.clear()
 
     @staticmethod
     def _remove(handles: list[RemovableHandle]) -> None:
@@ -173,4 +184,6 @@ class Attachment:
             return parameter.register_post_accumulate_grad_hook(
                 AccumulatedGradient(self._hook, save)
             )
+        if parameter._backward_hooks is None:
+            self._first_hooked.append(parameter)
         return parameter.register_hook(save)

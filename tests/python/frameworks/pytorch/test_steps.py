@@ -56,6 +56,26 @@ def test_gradients_get_callbacks_only_when_they_are_due(make_hook: MakeHook) -> 
     assert counts == [4, 0, 4, 0]
 
 
+def test_nothing_is_left_on_a_parameter_but_the_callbacks_of_others(make_hook: MakeHook) -> None:
+    net = Net()
+    seen: list[torch.Tensor] = []
+    before, within, *others = net.parameters()
+    before.register_hook(seen.append)
+    hook = make_hook(include_collections=["gradients"], save_config=smd.SaveConfig(save_interval=2))
+    hook.register_module(net)
+    for step, (x, _) in enumerate(batches(3)):
+        net(x).sum().backward()
+        if step == 0:
+            within.register_hook(seen.append)
+        if step == 1:
+            assert [parameter._backward_hooks for parameter in others] == [None] * len(others)
+    hook.close()
+    seen.clear()
+    net(x).sum().backward()
+    assert len(seen) == 2
+    assert [parameter._backward_hooks for parameter in others] == [None] * len(others)
+
+
 def test_steps_are_counted_by_mode(make_hook: MakeHook, read_run: ReadRun) -> None:
     net, loss = Net(), nn.CrossEntropyLoss()
     hook = make_hook()
