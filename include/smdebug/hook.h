@@ -139,6 +139,14 @@ class Hook {
   // Whether Save(name, ...) would save something at the current step.
   bool IsDue(std::string_view name);
 
+  // Whether anything of the names "<prefix>0" to "<prefix>99" would be saved at
+  // the current step: of the inputs or outputs of a module, however many.
+  bool AnyIsDue(std::string_view prefix);
+
+  // A number that is the same for all steps at which the same is due, so that a
+  // shim can keep what it attached; 0 if nothing is.
+  uint64_t due_key() const;
+
   // Saves `tensor` as the collections that match `name` ask, if any is due.
   void Save(std::string_view name, const TensorView& tensor);
 

@@ -121,6 +121,9 @@ void InitHook(nb::module_& m) {
           },
           "name"_a, "reason"_a, Released())
       .def("are_due", &TensorHook::AreDue, "names"_a)
+      .def("modules_are_due", &TensorHook::ModulesAreDue, "names"_a)
+      .def_prop_ro("due_key",
+                   [](TensorHook& hook) { return hook.core().due_key(); })
       .def_prop_ro("step_is_due",
                    [](TensorHook& hook) { return hook.core().StepIsDue(); })
       .def_prop_ro("step", [](TensorHook& hook) { return hook.core().step(); })

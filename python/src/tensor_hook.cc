@@ -97,4 +97,15 @@ std::vector<bool> TensorHook::AreDue(nb::list names) {
   return due;
 }
 
+std::vector<bool> TensorHook::ModulesAreDue(nb::list names) {
+  std::vector<bool> due;
+  due.reserve(names.size());
+  for (const nb::handle text : names) {
+    const std::string name(TextOf(text));
+    due.push_back(core_->AnyIsDue(name + "_input_") ||
+                  core_->AnyIsDue(name + "_output_"));
+  }
+  return due;
+}
+
 }  // namespace smdebug::python

@@ -44,6 +44,8 @@ class TensorHook {
 
   // For each name whether something of it is due.
   std::vector<bool> AreDue(nanobind::list names);
+  // For each module name whether some input or output of it is due.
+  std::vector<bool> ModulesAreDue(nanobind::list names);
 
  private:
   // False if `tensor` cannot be borrowed, which is counted then.

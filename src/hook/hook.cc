@@ -80,6 +80,17 @@ bool Hook::IsDue(std::string_view name) {
   return due;
 }
 
+bool Hook::AnyIsDue(std::string_view prefix) {
+  if (!recorder_->StepIsDue()) return false;
+  bool due = false;
+  recorder_->Guard("call", [&] { due = recorder_->AnyIsDue(prefix); });
+  return due;
+}
+
+uint64_t Hook::due_key() const {
+  return recorder_->StepIsDue() ? recorder_->due_key() : 0;
+}
+
 void Hook::Save(std::string_view name, const TensorView& tensor) {
   if (!recorder_->StepIsDue()) return;
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });

@@ -174,6 +174,16 @@ bool Recorder::IsDue(std::string_view name) {
   return selector_->FormNow(*selector_->Find(name)) != nullptr;
 }
 
+bool Recorder::AnyIsDue(std::string_view prefix) {
+  const base::MutexLock lock(mu_);
+  return selector_->AnyIsDue(prefix);
+}
+
+uint64_t Recorder::due_key() const {
+  const base::MutexLock lock(mu_);
+  return selector_->due_key();
+}
+
 void Recorder::Save(std::string_view name, const TensorView& tensor) {
   CapturedTensor captured;
   int64_t step = 0;

@@ -76,6 +76,8 @@ class Recorder {
     return due_.load(std::memory_order_relaxed) && !InChild();
   }
   bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);
+  bool AnyIsDue(std::string_view prefix) SMDEBUG_EXCLUDES(mu_);
+  uint64_t due_key() const SMDEBUG_EXCLUDES(mu_);
 
   void Save(std::string_view name, const TensorView& tensor)
       SMDEBUG_EXCLUDES(mu_);

@@ -72,6 +72,28 @@ std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
   return tensor;
 }
 
+bool Selector::AnyIsDue(std::string_view prefix) {
+  if (due_id_ == kNothingDue) return false;
+  auto it = prefixes_.find(prefix);
+  if (it == prefixes_.end()) {
+    if (prefixes_.size() >= kMaxNames) prefixes_.clear();
+    std::vector<size_t> matching;
+    for (size_t i = 0; i < collections_.size(); ++i) {
+      if (!collections_[i]->saved) continue;
+      std::string name(prefix);
+      bool matches = false;
+      for (int number = 0; number < 100 && !matches; ++number) {
+        name.resize(prefix.size());
+        name += std::to_string(number);
+        matches = collections_[i]->Matches(name);
+      }
+      if (matches) matching.push_back(i);
+    }
+    it = prefixes_.emplace(std::string(prefix), std::move(matching)).first;
+  }
+  return std::ranges::any_of(it->second, [&](size_t i) { return due_[i]; });
+}
+
 std::shared_ptr<const Form> Selector::FormNow(TensorPlan& tensor) {
   if (due_id_ == kNothingDue || tensor.collections.empty()) return nullptr;
   if (tensor.forms.size() <= due_id_) tensor.forms.resize(due_id_ + 1);

@@ -63,6 +63,12 @@ class Selector {
 
   bool AnythingDue() const noexcept { return due_id_ != kNothingDue; }
 
+  // The same number for the same set of due collections; 0 for none.
+  uint64_t due_key() const noexcept { return due_id_; }
+
+  // Whether a due collection matches any of "<prefix>0" to "<prefix>99".
+  bool AnyIsDue(std::string_view prefix);
+
   // The plan of `name`, made if this is the first time.
   std::shared_ptr<TensorPlan> Find(std::string_view name);
 
@@ -109,6 +115,9 @@ class Selector {
   std::unordered_map<std::string, std::shared_ptr<TensorPlan>, Hash,
                      std::equal_to<>>
       tensors_;
+  // Positions of collections that match what begins with a prefix.
+  std::unordered_map<std::string, std::vector<size_t>, Hash, std::equal_to<>>
+      prefixes_;
   std::vector<Membership> memberships_;
 };
 

@@ -47,6 +47,33 @@ TEST(SelectorTest, ATensorIsSavedWhenACollectionOfItsIsDue) {
   EXPECT_FALSE(saved("other", 6));
 }
 
+TEST(SelectorTest, APrefixIsDueIfAnyNumberAfterItIs) {
+  const HookConfig config =
+      ConfigWith({{.name = "often",
+                   .include_regex = {"relu_output"},
+                   .save_config = Every(2)},
+                  {.name = "seldom",
+                   .include_regex = {"fc_input_(1[0-9]|42)$"},
+                   .save_config = Every(3)}});
+  Selector selector(config);
+  EXPECT_FALSE(selector.AnyIsDue("relu_output_"));
+  selector.BeginStep(Train(2));
+  EXPECT_TRUE(selector.AnyIsDue("block.relu_output_"));
+  EXPECT_FALSE(selector.AnyIsDue("block.relu_input_"));
+  EXPECT_FALSE(selector.AnyIsDue("fc_input_"));
+  const uint64_t key = selector.due_key();
+  selector.BeginStep(Train(3));
+  EXPECT_FALSE(selector.AnyIsDue("block.relu_output_"));
+  EXPECT_TRUE(selector.AnyIsDue("fc_input_"));
+  EXPECT_NE(selector.due_key(), key);
+  selector.BeginStep(Train(4));
+  EXPECT_EQ(selector.due_key(), key);
+  selector.BeginStep(Train(5));
+  EXPECT_EQ(selector.due_key(), 0U);
+  // Looking does not make anything a member.
+  EXPECT_FALSE(selector.HasMemberships());
+}
+
 TEST(SelectorTest, NothingIsDueBetweenSteps) {
   const HookConfig config = ConfigWith({{.name = "c", .include_regex = {"."}}});
   Selector selector(config);

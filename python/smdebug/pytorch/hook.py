@@ -141,10 +141,10 @@ class Hook(BaseHook):
 
         `traced` tells that the module is inside compiled code.
         """
-        if "_start_step" in self._off or is_recomputing():
+        if is_recomputing():
             return
         self._forwards = self._forwards % self.forwards_per_step + 1
-        if self._forwards == 1:
+        if self._forwards == 1 and "_start_step" not in self._off:
             self._start_step(watched, traced)
 
     @fails_open

@@ -118,36 +118,33 @@ class Attachment:
         self._module_handles: list[RemovableHandle] = []
         self._gradient_handles: list[RemovableHandle] = []
         self._first_hooked: list[torch.nn.Parameter] = []
-        self._gradients_due: list[bool] = []
+        # What was due, and what ran compiled, when the callbacks were put on.
+        self._attached_for: tuple[int, WatchedModule | None] | None = None
 
     def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
 
         `traced` tells that `started`, which begins the step, runs inside compiled code.
         """
-        if not self._module_handles:
-            for root in watched:
-                self._attach_modules(root, traced=traced and root is started)
-        due = self._core.are_due([name for root in watched for name in root.gradient_names])
-        if due != self._gradients_due:
-            self._detach_gradients()
-            self._gradients_due = due
-            flags = iter(due)
-            for root in watched:
-                for parameter, name in zip(root.parameters, root.gradient_names):
-                    if next(flags) and parameter.requires_grad:
-                        self._gradient_handles.append(self._attach_gradient(parameter, name))
+        wanted = (self._core.due_key, started if traced else None)
+        if wanted == self._attached_for:
+            return
+        self.detach()
+        self._attached_for = wanted
+        for root in watched:
+            self._attach_modules(root, traced and root is started)
+            due = self._core.are_due(root.gradient_names)
+            for parameter, name, is_due in zip(root.parameters, root.gradient_names, due):
+                if is_due and parameter.requires_grad:
+                    self._gradient_handles.append(self._attach_gradient(parameter, name))
 
     def detach(self) -> None:
         """Takes everything off."""
-        if not self._module_handles and not self._gradients_due:
+        if self._attached_for is None:
             return
+        self._attached_for = None
         self._remove(self._module_handles)
-        self._detach_gradients()
-
-    def _detach_gradients(self) -> None:
         self._remove(self._gradient_handles)
-        self._gradients_due = []
         # PyTorch would go through even an empty dict of callbacks at every backward pass.
         for parameter in self._first_hooked:
             if not parameter._backward_hooks:
@@ -161,7 +158,11 @@ class Attachment:
         handles.clear()
 
     def _attach_modules(self, root: WatchedModule, traced: bool) -> None:
-        for name, module, is_traced in root.named_modules():
+        modules = list(root.named_modules())
+        due = self._core.modules_are_due([name for name, _, _ in modules])
+        for (name, module, is_traced), is_due in zip(modules, due):
+            if not is_due:
+                continue
             if traced or is_traced:
                 self._skip_traced(name, module)
                 continue
