@@ -1,7 +1,8 @@
 """What the documents print in Python runs, block after block, as a reader would type it.
 
-A block below `<!-- not run: why -->` is left out, and one below `<!-- raises: Error -->` must
-raise that. A document's blocks share their names and one working folder.
+The blocks of a document share their names and one working folder. A comment above one changes
+that: `<!-- not run: why -->`, `<!-- raises: Error -->`, or `<!-- given: statements -->` for what
+the text around it takes for granted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -17,41 +19,38 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = ["README.md", "docs/getting-started.md", "docs/frameworks/pytorch.md"]
 
 _BLOCK = re.compile(
-    r"(?:<!-- (?P<mark>not run|raises): (?P<what>[^\n]+?) -->\n+)?```python\n(?P<code>.*?)^```",
+    r"(?:<!-- (?P<mark>not run|raises|given): (?P<what>[^\n]+?) -->\n+)?"
+    r"```python\n(?P<code>.*?)^```",
     re.DOTALL | re.MULTILINE,
 )
 
 
-def script_of(document: Path) -> tuple[str, int]:
-    """A script of the blocks that are to run, at the lines they have in the document."""
+def script_of(document: Path) -> str:
+    """A script of the blocks that run, each line of them where it is in the document."""
     text = document.read_text(encoding="utf-8")
-    lines: list[str] = []
-    count = 0
+    lines = ["import pytest"]
     for block in _BLOCK.finditer(text):
+        first = text.count("\n", 0, block.start("code"))
+        code = block["code"].splitlines()
         if block["mark"] == "not run":
             continue
-        start = text.count("\n", 0, block.start("code"))
-        code = block["code"]
+        if block["mark"] == "given":
+            code = [block["what"], *code]
+            first -= 1
         if block["mark"] == "raises":
-            indented = "\n".join(f"    {line}" for line in code.splitlines())
-            code = f"with pytest.raises({block['what']}):\n{indented}"
-            start -= 1
-        lines += [""] * (start - len(lines))
-        lines += code.splitlines()
-        count += 1
-    return "\n".join(
-        ["import pytest; " + lines[0] if lines[0] else "import pytest", *lines[1:]]
-    ), count
+            body = textwrap.indent(block["code"], "    ").splitlines()
+            code = [f"with pytest.raises({block['what']}):", *body]
+            first -= 1
+        lines += [""] * (first - len(lines)) + code
+    return "\n".join(lines)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_python_of_a_document_runs(
     document: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    code, count = script_of(ROOT / document)
-    assert count
     script = tmp_path / "blocks.py"
-    script.write_text(code, encoding="utf-8")
+    script.write_text(script_of(ROOT / document), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)],
         stdout=subprocess.PIPE,
@@ -65,7 +64,7 @@ def test_the_python_of_a_document_runs(
     assert done.returncode == 0, f"{document}, by line:\n{done.stdout}"
 
 
-def test_every_block_of_python_is_found() -> None:
-    for document in DOCUMENTS:
-        text = (ROOT / document).read_text(encoding="utf-8")
-        assert len(_BLOCK.findall(text)) == text.count("```python")
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_block_of_python_is_found(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert len(_BLOCK.findall(text)) == text.count("```python") > 0
