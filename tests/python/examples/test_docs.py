@@ -68,3 +68,37 @@ def test_the_python_of_a_document_runs(
 def test_every_block_of_python_is_found(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     assert len(_BLOCK.findall(text)) == text.count("```python") > 0
+
+
+def test_the_reference_has_every_public_name() -> None:
+    import smdebug
+    import smdebug.pytorch as smd
+
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    names = {*smdebug.__all__, *smd.__all__}
+    for kind in (smd.Hook, smd.Collection, smd.SaveConfig, smd.SaveConfigMode, smd.ReductionConfig):
+        names |= {name for name in dir(kind) if not name.startswith("_")}
+    missing = [name for name in sorted(names) if not re.search(rf"`[^`\n]*\b{name}\b", text)]
+    assert missing == []
+
+
+def test_links_lead_somewhere() -> None:
+    broken = []
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        text = re.sub(
+            r"```.*?^```", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
+        )
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            path, _, anchor = target.partition("#")
+            if "://" in target:
+                continue
+            linked = (document.parent / path).resolve() if path else document
+            if not linked.exists() or (anchor and anchor not in anchors_of(linked)):
+                broken.append(f"{document.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def anchors_of(document: Path) -> set[str]:
+    """What GitHub makes of the headings."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
