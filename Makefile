@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 DEMO_RUN := build/demo
-SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/fuzz tools/gen-stubs tools/python-env \
+SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-stubs tools/python-env \
 	tools/python-package tools/test-python
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
@@ -25,12 +25,8 @@ $(RELEASE)/build.ninja: | bootstrap
 build: bootstrap $(RELEASE)/build.ninja ## Build the command line: build/release/bin/smdebug.
 	cmake --build --preset release -j $(JOBS) --target smdebug_program
 
-demo: bootstrap $(RELEASE)/build.ninja ## Train a small model with a hook and show what was saved.
-	cmake --build --preset release -j $(JOBS) --target train_mlp smdebug_program
-	rm -rf $(DEMO_RUN)
-	$(RELEASE)/bin/train_mlp $(DEMO_RUN)
-	$(RELEASE)/bin/smdebug status $(DEMO_RUN)
-	$(RELEASE)/bin/smdebug plot $(DEMO_RUN) cross_entropy_loss --mode train
+demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong and show what the hook saw.
+	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	cmake --build --preset release -j $(JOBS)

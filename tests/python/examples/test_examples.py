@@ -1,0 +1,124 @@
+"""Each example runs as a user runs it, and leaves what it promises."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import pytest
+from smdebug import modes
+from smdebug.trials import Trial, create_trial
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/pytorch"
+
+RunExample = Callable[..., Trial]
+
+
+@pytest.fixture
+def output() -> list[str]:
+    """What the example printed."""
+    return []
+
+
+@pytest.fixture
+def run_example(tmp_path: Path, environment: dict[str, str], output: list[str]) -> RunExample:
+    """Runs an example to its end and opens its run."""
+
+    def run(name: str, steps: int, *launcher: str) -> Trial:
+        folder = tmp_path / "run"
+        options = ["--out-dir", str(folder), "--steps", str(steps)]
+        done = subprocess.run(
+            [sys.executable, *launcher, str(EXAMPLES / name), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        output.append(done.stdout)
+        assert (folder / "training_job_end.ts").exists()
+        trial = create_trial(str(folder))
+        for tensor in named_next(done.stdout):
+            assert trial.has_tensor(tensor) or trial.has_tensor(f"scalar/{tensor}"), tensor
+        return trial
+
+    return run
+
+
+def named_next(printed: str) -> list[str]:
+    """The tensors that the example tells its reader to look at."""
+    found = re.findall(r"^  smdebug (?:plot|show) \S+ (\S+)", printed, re.MULTILINE)
+    assert found
+    return [name.split(":")[0] for name in found]
+
+
+def test_every_example_is_run_here() -> None:
+    scripts = {path.name for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text()}
+    text = Path(__file__).read_text()
+    assert scripts == {name for name in scripts if f'"{name}"' in text}
+
+
+def test_mnist_cnn(run_example: RunExample) -> None:
+    trial = run_example("mnist_cnn.py", 21)
+    assert trial.steps() == [0, 10, 20]
+    assert trial.tensor("scalar/accuracy").steps() == list(range(21))
+    assert trial.tensor("Net_conv1.weight").value(20).shape == (8, 1, 3, 3)
+    assert "gradient/Net_fc.bias" in trial.tensor_names(collection="gradients")
+    assert trial.tensor_names(collection="losses") == ["CrossEntropyLoss_output_0"]
+
+
+def test_transformer(run_example: RunExample) -> None:
+    trial = run_example("transformer.py", 11)
+    assert trial.steps() == [0, 5, 10]
+    activations = trial.tensor_names(collection="activations")
+    assert activations == [
+        "blocks.0.self_attn_output_0",
+        "blocks.0_output_0",
+        "blocks.1.self_attn_output_0",
+        "blocks.1_output_0",
+    ]
+    assert trial.tensor(activations[0]).steps() == [0, 10]
+    gradient = trial.tensor("gradient/LanguageModel_words.weight")
+    assert set(gradient.reduction_values(5)) == {("mean", True), ("max", True), ("l2", False)}
+
+
+def test_custom_loop(run_example: RunExample) -> None:
+    trial = run_example("custom_loop.py", 20)
+    assert trial.steps(mode=modes.TRAIN) == [0, 10]
+    assert trial.steps(mode=modes.EVAL) == [0]
+    assert trial.tensor("scalar/train_loss").steps(mode=modes.TRAIN) == list(range(20))
+    assert trial.tensor("mistakes").value(0, mode=modes.EVAL).shape == (4 * 32,)
+    assert trial.tensor_names(collection="hidden") == [f"hidden_output_{i}" for i in range(4)]
+    assert trial.tensor("gradient/Regressor_out.weight").steps(mode=modes.EVAL) == []
+
+
+def test_goes_wrong(run_example: RunExample) -> None:
+    trial = run_example("goes_wrong.py", 200)
+    losses = [value.item() for value in trial.tensor("CrossEntropyLoss_output_0").values().values()]
+    assert min(losses) < 1
+    assert losses[-1] == pytest.approx(np.log(10), abs=0.1)
+    gradient = trial.tensor("gradient/Net_fc1.weight")
+    sizes = [gradient.reduction_value(s, "mean", abs=True).item() for s in gradient.steps()]
+    assert sizes[-1] < 1e-2 * max(sizes)
+
+
+@pytest.mark.parametrize("launcher", [[], ["-m", "torch.distributed.run", "--nproc-per-node=2"]])
+def test_ddp(launcher: list[str], run_example: RunExample, output: list[str]) -> None:
+    distributed = pytest.importorskip("torch.distributed")
+    if not distributed.is_available():
+        pytest.skip("this torch has no torch.distributed")
+    trial = run_example("ddp.py", 11, *launcher)
+    assert trial.workers() == ["worker_0", "worker_1"]
+    assert trial.steps() == [0, 10]
+    loss = trial.tensor("CrossEntropyLoss_output_0")
+    assert loss.value(0, worker="worker_0") != loss.value(0, worker="worker_1")
+    gradient = trial.tensor("gradient/DistributedDataParallel_module.weight")
+    assert gradient.workers(10) == ["worker_0", "worker_1"]
+    assert "step 10: losses" in output[0]
