@@ -106,6 +106,23 @@ class AccumulatedGradient:
         return reduce()
 
 
+class _AccumulationHandle:
+    """Calls back after a gradient was added to a parameter's, with PyTorch before 2.1."""
+
+    def __init__(
+        self, parameter: torch.nn.Parameter, callback: Callable[[torch.Tensor], None]
+    ) -> None:
+        with torch.enable_grad():
+            function: Any = parameter.view_as(parameter).grad_fn
+        # Lives only as long as something holds it.
+        self._node = function.next_functions[0][0]
+        self._handle = self._node.register_hook(lambda *_: callback(parameter))
+
+    def remove(self) -> None:
+        """Takes the callback off."""
+        self._handle.remove()
+
+
 class Attachment:
     """The callbacks on watched modules while steps are saved."""
 
@@ -115,8 +132,8 @@ class Attachment:
         self._forward: dict[torch.nn.Module, Any] = {}
         self._skipped: set[torch.nn.Module] = set()
         self._module_handles: list[RemovableHandle] = []
-        self._gradient_handles: list[RemovableHandle] = []
-        self._gradients_due: list[bool] = []
+        self._gradient_handles: list[RemovableHandle | _AccumulationHandle] = []
+        self._gradients_due: list[str] = []
 
     def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
@@ -126,15 +143,20 @@ class Attachment:
         if not self._module_handles:
             for root in watched:
                 self._attach_modules(root, traced=traced and root is started)
-        due = self._core.are_due([name for root in watched for name in root.gradient_names])
+        learning = [
+            (parameter, name)
+            for root in watched
+            for parameter, name in zip(root.parameters, root.gradient_names)
+            if parameter.requires_grad
+        ]
+        flags = self._core.are_due([name for _, name in learning])
+        due = [name for (_, name), flag in zip(learning, flags) if flag]
         if due != self._gradients_due:
             self._remove(self._gradient_handles)
             self._gradients_due = due
-            flags = iter(due)
-            for root in watched:
-                for parameter, name in zip(root.parameters, root.gradient_names):
-                    if next(flags) and parameter.requires_grad:
-                        self._gradient_handles.append(self._attach_gradient(parameter, name))
+            for (parameter, name), flag in zip(learning, flags):
+                if flag:
+                    self._gradient_handles.append(self._attach_gradient(parameter, name))
 
     def detach(self) -> None:
         """Takes everything off."""
@@ -143,7 +165,7 @@ class Attachment:
         self._gradients_due = []
 
     @staticmethod
-    def _remove(handles: list[RemovableHandle]) -> None:
+    def _remove(handles: list[Any]) -> None:
         for handle in handles:
             handle.remove()
         handles.clear()
@@ -164,12 +186,15 @@ class Attachment:
             self._skipped.add(module)
             self._core.skip(name, "is compiled: inputs and outputs inside it are not saved")
 
-    def _attach_gradient(self, parameter: torch.nn.Parameter, name: str) -> RemovableHandle:
+    def _attach_gradient(
+        self, parameter: torch.nn.Parameter, name: str
+    ) -> RemovableHandle | _AccumulationHandle:
         save = _core.TensorCallback(self._core, name)
         # A sharded parameter's gradient is put in place after the backward pass of its module.
         gathers = self._hook.forwards_per_step > 1 or is_sharded(parameter)
-        if gathers and hasattr(parameter, "register_post_accumulate_grad_hook"):
-            return parameter.register_post_accumulate_grad_hook(
-                AccumulatedGradient(self._hook, save)
-            )
-        return parameter.register_hook(save)
+        if not gathers:
+            return parameter.register_hook(save)
+        gathered = AccumulatedGradient(self._hook, save)
+        if hasattr(parameter, "register_post_accumulate_grad_hook"):
+            return parameter.register_post_accumulate_grad_hook(gathered)
+        return _AccumulationHandle(parameter, gathered)

@@ -135,6 +135,10 @@ class Checkpointed(nn.Module):
         return out
 
 
+@pytest.mark.skipif(
+    not hasattr(torch._C, "_current_graph_task_id"),
+    reason="this torch does not tell that it recomputes",
+)
 @pytest.mark.parametrize("root", ["whole", "part"])
 def test_a_checkpointed_module_is_saved_once(
     root: str, make_hook: MakeHook, read_run: ReadRun
@@ -165,11 +169,10 @@ def test_frozen_and_unused_parameters_have_no_gradient(
         "gradient/Net_fc.bias",
         "gradient/Net_fc.weight",
     ]
+    assert not [n for n in trial.collection("gradients").tensor_names if "child" in n]
 
 
-def test_autocast_and_a_scaler_are_seen_as_they_are(
-    make_hook: MakeHook, read_run: ReadRun
-) -> None:
+def test_autocast_and_a_scaler_are_seen_as_they_are(make_hook: MakeHook, read_run: ReadRun) -> None:
     net = Net()
     hook = make_hook(save_all=True)
     hook.register_module(net)
@@ -181,9 +184,7 @@ def test_autocast_and_a_scaler_are_seen_as_they_are(
     assert trial.tensor("fc_output_0").value(0).dtype.name == "bfloat16"
     gradient = net.fc.weight.grad
     assert gradient is not None
-    np.testing.assert_array_equal(
-        trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy()
-    )
+    np.testing.assert_array_equal(trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy())
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
