@@ -24,11 +24,15 @@ def _values_beside_shapes(told: Told, other: Told) -> None:
 
 
 def _later_names(told: Told, other: Told) -> None:
-    """smdebug 1.0 writes collections once, without the names of tensors that come later."""
+    """smdebug 1.0 writes collections once, without the names of tensors that come later.
+
+    Ours also have the names of gradients that were waited for and never computed.
+    """
     for name, collection in told["collections"].items():
-        later = other["collections"][name]["known"]
-        if set(collection["known"]) <= set(later) <= set(collection["members"]):
-            collection["known"] = later
+        later = set(other["collections"][name]["known"])
+        awaited = {known for known in later if known.startswith("gradient/")}
+        if set(collection["known"]) <= later <= set(collection["members"]) | awaited:
+            collection["known"] = sorted(later)
 
 
 def _scalars_of_any_type(told: Told, other: Told) -> None:

@@ -39,14 +39,14 @@ REDUCES = st.fixed_dictionaries(
     {"reductions": OPERATIONS, "abs_reductions": OPERATIONS, "norms": NORMS, "abs_norms": NORMS},
     optional={"save_raw_tensor": st.booleans(), "save_shape": st.booleans()},
 )
-COLLECTIONS = st.fixed_dictionaries(
+COLLECTIONS: Any = st.fixed_dictionaries(
     {
         "name": st.sampled_from(["mine", "other", "weights", "losses"]),
         "include": st.lists(PATTERNS, min_size=1, max_size=2),
     },
     optional={"save": SAVES, "reduce": REDUCES},
 )
-PLANS = st.fixed_dictionaries(
+PLANS: Any = st.fixed_dictionaries(
     {
         "model": st.sampled_from(MODELS),
         "loss": st.just("mse"),
