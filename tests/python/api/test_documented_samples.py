@@ -11,13 +11,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from support.torch_nets import Net, fit  # noqa: E402
-
 import smdebug  # noqa: E402
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug.rules import Rule  # noqa: E402
 from smdebug.rules.rule_invoker import invoke_rule  # noqa: E402
 from smdebug.trials import create_trial  # noqa: E402
+from support.torch_nets import Net, fit  # noqa: E402
 
 SCHEDULES = {
     "default": ({}, [0, 500, 1000]),

@@ -9,11 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from support.torch_nets import Net, fit  # noqa: E402
-
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
 from smdebug.exceptions import SMDebugError, SMDebugTypeError  # noqa: E402
+from support.torch_nets import Net, fit  # noqa: E402
 
 EVERY = smd.SaveConfig(save_interval=1)
 

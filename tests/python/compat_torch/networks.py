@@ -1,5 +1,7 @@
 """The networks that plans name. Needs only PyTorch."""
 
+# ruff: noqa: ANN401
+
 from typing import Any, Callable, NamedTuple
 
 import torch

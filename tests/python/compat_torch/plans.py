@@ -7,6 +7,8 @@ with `by` for a configuration file; `collections` with what is done to each befo
 `loss`; and what the script itself saves (`scalars`, `tensors`, `record`).
 """
 
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 from typing import Any

@@ -3,10 +3,11 @@
 An array is (dtype, shape, bytes), so that any version of NumPy can take it.
 """
 
+# ruff: noqa: ANN401
+
 from typing import Any, Callable
 
 import numpy as np
-
 from smdebug import modes
 from smdebug.exceptions import SMDebugError
 from smdebug.trials import create_trial

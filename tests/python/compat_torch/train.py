@@ -3,15 +3,16 @@
 A plan is a dict that can be JSON; plans.py has them. Only what both packages have is used here.
 """
 
+# ruff: noqa: ANN401, PTH123
+
 import json
 import os
 from typing import Any
 
+import smdebug.pytorch as smd
 import torch
 from compat_torch.networks import MODELS, Spec, batches
 from torch import nn
-
-import smdebug.pytorch as smd
 
 
 def save_mode(given: dict[str, Any]) -> smd.SaveConfigMode:

@@ -4,6 +4,8 @@ A request is JSON, {"train": plan} or {"tell": run, "out": path}; the answer is 
 exit code. A plan runs in a forked process, so that each has a package without a past.
 """
 
+# ruff: noqa: PTH123
+
 import json
 import os
 import pickle
