@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import Mapping
@@ -128,10 +129,16 @@ class BaseHook:
         return manager
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
-        """The collection of that name; a new one if there is none and `create` is set."""
+        """The collection of that name; a new one if there is none and `create` is set.
+
+        It has a schedule of its own, at first that of the hook, so that
+        `get_collection("losses").save_config.end_step = 0` works.
+        """
         if name not in self.collection_manager.collections and create:
             self.add_collection(self._collection_class(name))
         collection = self.collection_manager.get(name, create=False)
+        if collection.save_config is None and self._core is None:
+            collection.save_config = copy.deepcopy(self.save_config) or SaveConfig()
         self._take_tensor_names(collection)
         return collection
 

@@ -107,6 +107,23 @@ class AccumulatedGradient:
         return reduce()
 
 
+class _AccumulationHandle:
+    """Calls back after a gradient was added to a parameter's, with PyTorch before 2.1."""
+
+    def __init__(
+        self, parameter: torch.nn.Parameter, callback: Callable[[torch.Tensor], None]
+    ) -> None:
+        with torch.enable_grad():
+            function: Any = parameter.view_as(parameter).grad_fn
+        # Lives only as long as something holds it.
+        self._node = function.next_functions[0][0]
+        self._handle = self._node.register_hook(lambda *_: callback(parameter))
+
+    def remove(self) -> None:
+        """Takes the callback off."""
+        self._handle.remove()
+
+
 class Attachment:
     """The callbacks on watched modules while steps are saved."""
 
@@ -116,17 +133,18 @@ class Attachment:
         self._forward: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
         self._skipped: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._module_handles: list[RemovableHandle] = []
-        self._gradient_handles: list[RemovableHandle] = []
+        self._gradient_handles: list[RemovableHandle | _AccumulationHandle] = []
         self._first_hooked: list[torch.nn.Parameter] = []
-        # What was due, and what ran compiled, when the callbacks were put on.
-        self._attached_for: tuple[int, WatchedModule | None] | None = None
+        # What was due, what ran compiled and what was learning when the callbacks were put on.
+        self._attached_for: tuple[int, WatchedModule | None, list[bool]] | None = None
 
     def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
 
         `traced` tells that `started`, which begins the step, runs inside compiled code.
         """
-        wanted = (self._core.due_key, started if traced else None)
+        learning = [parameter.requires_grad for root in watched for parameter in root.parameters]
+        wanted = (self._core.due_key, started if traced else None, learning)
         if wanted == self._attached_for:
             return
         self.detach()
@@ -152,7 +170,7 @@ class Attachment:
         self._first_hooked.clear()
 
     @staticmethod
-    def _remove(handles: list[RemovableHandle]) -> None:
+    def _remove(handles: list[Any]) -> None:
         for handle in handles:
             handle.remove()
         handles.clear()
@@ -177,14 +195,17 @@ class Attachment:
             self._skipped.add(module)
             self._core.skip(name, "is compiled: inputs and outputs inside it are not saved")
 
-    def _attach_gradient(self, parameter: torch.nn.Parameter, name: str) -> RemovableHandle:
+    def _attach_gradient(
+        self, parameter: torch.nn.Parameter, name: str
+    ) -> RemovableHandle | _AccumulationHandle:
         save = _core.TensorCallback(self._core, name)
         # A sharded parameter's gradient is put in place after the backward pass of its module.
         gathers = self._hook.forwards_per_step > 1 or is_sharded(parameter)
-        if gathers and hasattr(parameter, "register_post_accumulate_grad_hook"):
-            return parameter.register_post_accumulate_grad_hook(
-                AccumulatedGradient(self._hook, save)
-            )
+        if gathers:
+            gathered = AccumulatedGradient(self._hook, save)
+            if hasattr(parameter, "register_post_accumulate_grad_hook"):
+                return parameter.register_post_accumulate_grad_hook(gathered)
+            return _AccumulationHandle(parameter, gathered)
         if parameter._backward_hooks is None:
             self._first_hooked.append(parameter)
         return parameter.register_hook(save)

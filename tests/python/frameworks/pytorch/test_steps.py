@@ -154,6 +154,10 @@ class Checkpointed(nn.Module):
         return out
 
 
+@pytest.mark.skipif(
+    not hasattr(torch._C, "_current_graph_task_id"),
+    reason="this torch does not tell that it recomputes",
+)
 @pytest.mark.parametrize("root", ["whole", "part"])
 def test_a_checkpointed_module_is_saved_once(
     root: str, make_hook: MakeHook, read_run: ReadRun
@@ -184,6 +188,7 @@ def test_frozen_and_unused_parameters_have_no_gradient(
         "gradient/Net_fc.bias",
         "gradient/Net_fc.weight",
     ]
+    assert not [n for n in trial.collection("gradients").tensor_names if "child" in n]
 
 
 def test_autocast_and_a_scaler_are_seen_as_they_are(make_hook: MakeHook, read_run: ReadRun) -> None:

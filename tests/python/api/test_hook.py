@@ -1,0 +1,164 @@
+"""What every hook promises besides what it saves: the process's hook, collections, folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import smdebug.pytorch as smd  # noqa: E402
+from smdebug.core.hook import BaseHook  # noqa: E402
+from smdebug.exceptions import SMDebugError, SMDebugTypeError  # noqa: E402
+from support.torch_nets import Net, fit  # noqa: E402
+
+EVERY = smd.SaveConfig(save_interval=1)
+
+
+@pytest.fixture(autouse=True)
+def _no_hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    torch.set_num_threads(1)
+    monkeypatch.delenv("USE_SMDEBUG", raising=False)
+    smd.del_hook()
+    yield
+    hook = smd.get_hook()
+    if hook is not None:
+        hook.close()
+    smd.del_hook()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+def test_the_last_hook_made_is_the_process_s(run: Path) -> None:
+    assert smd.get_hook() is None
+    first = smd.Hook(str(run))
+    second = smd.Hook(str(run.with_name("other")))
+    assert smd.get_hook() is second
+    smd.set_hook(first)
+    assert smd.get_hook() is first
+    smd.del_hook()
+    assert smd.get_hook() is None
+    second.close()
+    first.close()
+
+
+def test_what_is_no_hook_cannot_be_set() -> None:
+    with pytest.raises(SMDebugTypeError):
+        smd.set_hook("hook")  # type: ignore[arg-type]
+
+
+def test_get_hook_makes_one_only_if_asked_and_configured(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = run.with_name("hook.json")
+    monkeypatch.setenv("SMDEBUG_CONFIG_FILE_PATH", str(path))
+    assert smd.get_hook(create_if_not_exists=True) is None
+    path.write_text(f'{{"LocalPath": "{run}"}}')
+    assert smd.get_hook() is None
+    made = smd.get_hook(create_if_not_exists=True)
+    assert isinstance(made, BaseHook)
+    assert smd.get_hook(json_config_path="/does/not/matter", create_if_not_exists=True) is made
+    assert made.out_dir == str(run)
+
+
+@pytest.mark.parametrize("text", ["False", "no", "0", "off"])
+def test_use_smdebug_switches_get_hook_off(
+    text: str, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = smd.Hook(str(run))
+    monkeypatch.setenv("USE_SMDEBUG", text)
+    assert smd.get_hook() is None
+    monkeypatch.setenv("USE_SMDEBUG", "true")
+    assert smd.get_hook() is hook
+
+
+def test_the_default_configuration(run: Path) -> None:
+    assert smd.Hook(str(run)).has_default_hook_configuration()
+    assert smd.Hook(str(run)).has_default_configuration()
+    assert not smd.Hook(str(run), save_all=True).has_default_hook_configuration()
+    assert not smd.Hook(str(run), include_regex=["x"]).has_default_hook_configuration()
+    hook = smd.Hook(str(run), include_collections=["weights"])
+    assert not hook.has_default_hook_configuration()
+    assert hook.has_default_hook_configuration(["losses", "weights"])
+
+
+def test_a_collection_is_made_unless_told_not_to(run: Path) -> None:
+    hook = smd.Hook(str(run))
+    with pytest.raises(SMDebugError):
+        hook.get_collection("mine", create=False)
+    made = hook.get_collection("mine")
+    assert hook.get_collection("mine", create=False) is made
+    assert hook.get_collections()["mine"] is made
+    other = smd.Collection("mine", include_regex=["x"])
+    hook.add_collection(other)
+    assert hook.get_collection("mine") is other
+
+
+def test_only_collections_can_be_added(run: Path) -> None:
+    with pytest.raises(SMDebugTypeError):
+        smd.Hook(str(run)).add_collection("weights")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", ["attribute", "object"])
+def test_an_end_of_0_switches_a_default_collection_off(form: str, run: Path) -> None:
+    hook = smd.Hook(str(run), save_config=EVERY, include_collections=["biases"])
+    losses = hook.get_collection("losses")
+    if form == "attribute":
+        losses.save_config.end_step = 0  # type: ignore[union-attr]
+    else:
+        losses.save_config = smd.SaveConfig(end_step=0)
+    fit(hook, Net(), 2)
+    hook.close()
+    trial = smd.create_trial(str(run))
+    assert trial.tensor_names(collection="losses") == []
+    assert trial.tensor("Net_fc.bias").steps() == [0, 1]
+    assert EVERY.get_save_config(smd.modes.TRAIN).end_step is None
+
+
+def test_the_schedule_of_a_collection_is_the_hook_s_until_it_is_changed(run: Path) -> None:
+    hook = smd.Hook(str(run), save_config=smd.SaveConfig(save_interval=7))
+    assert hook.get_collection("weights").save_config == smd.SaveConfig(save_interval=7)
+    assert smd.Hook(str(run)).get_collection("weights").save_config == smd.SaveConfig()
+
+
+def test_a_dry_run_writes_nothing(run: Path) -> None:
+    hook = smd.Hook(str(run), save_all=True, save_config=EVERY, dry_run=True)
+    fit(hook, Net(), 2)
+    hook.save_scalar("x", 1)
+    hook.close()
+    assert not run.exists() or not any(path.is_file() for path in run.rglob("*"))
+
+
+@pytest.mark.parametrize("given", ["export", "folder", "both", "neither"])
+def test_where_tensorboard_files_go(given: str, run: Path) -> None:
+    folder = run.with_name("tb")
+    hook = smd.Hook(
+        str(run),
+        save_config=EVERY,
+        export_tensorboard=given in ("export", "both"),
+        tensorboard_dir=str(folder) if given in ("folder", "both") else None,
+    )
+    fit(hook, Net(), 1)
+    hook.close()
+    expected = {"export": run / "tensorboard", "neither": None}.get(given, folder)
+    assert hook.tensorboard_dir == (str(expected) if expected else None)
+    for place in (run / "tensorboard", folder):
+        assert any(place.rglob("*.tfevents*")) == (place == expected)
+
+
+@pytest.mark.parametrize("include_workers", ["one", "all"])
+def test_include_workers_of_a_single_process(include_workers: str, run: Path) -> None:
+    hook = smd.Hook(str(run), save_config=EVERY, include_workers=include_workers)
+    fit(hook, Net(), 1)
+    hook.close()
+    assert smd.create_trial(str(run)).workers() == ["worker_0"]
+
+
+def test_the_folder_is_needed() -> None:
+    with pytest.raises(RuntimeError, match="required"):
+        smd.Hook()

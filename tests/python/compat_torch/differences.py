@@ -1,0 +1,60 @@
+"""What the two hooks do differently on purpose; docs/compatibility.md tells the same to users.
+
+Each entry is a part of what is told about a run of smdebug 1.0 and about the same run of ours. A
+difference that is not here is a bug.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Callable
+
+import numpy as np
+
+Told = dict[str, Any]
+
+
+def _values_beside_shapes(told: Told, other: Told) -> None:
+    """smdebug 1.0 does not find the value of a tensor whose shape it saved as well."""
+    for name, tensor in told["tensors"].items():
+        for key, value in tensor["values"].items():
+            known = other["tensors"][name]["values"][key]
+            if value == "TensorUnavailableForStep" and tensor["shapes"][key] == known[1]:
+                tensor["values"][key] = known
+
+
+def _later_names(told: Told, other: Told) -> None:
+    """smdebug 1.0 writes collections once, without the names of tensors that come later.
+
+    Ours also have the names of gradients that were waited for and never computed.
+    """
+    for name, collection in told["collections"].items():
+        later = set(other["collections"][name]["known"])
+        awaited = {known for known in later if known.startswith("gradient/")}
+        if set(collection["known"]) <= later <= set(collection["members"]) | awaited:
+            collection["known"] = sorted(later)
+
+
+def _scalars_of_any_type(told: Told, other: Told) -> None:
+    """smdebug 1.0 keeps the type that a scalar was given in; ours are float64."""
+    for name, tensor in told["tensors"].items():
+        if name.startswith("scalar/"):
+            for key, (dtype, shape, content) in tensor["values"].items():
+                if dtype != "float64" and other["tensors"][name]["values"][key][0] == "float64":
+                    number = np.frombuffer(content, dtype).astype(np.float64)
+                    tensor["values"][key] = ("float64", shape, number.tobytes())
+
+
+DIFFERENCES: list[Callable[[Told, Told], None]] = [
+    _values_beside_shapes,
+    _later_names,
+    _scalars_of_any_type,
+]
+
+
+def as_ours(told_of_1_0: Told, told: Told) -> Told:
+    """What smdebug 1.0 tells, with every intended difference put right."""
+    expected = copy.deepcopy(told_of_1_0)
+    for difference in DIFFERENCES:
+        difference(expected, told)
+    return expected
