@@ -9,6 +9,7 @@
 
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
+#include "smdebug/storage.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -113,7 +114,11 @@ void InitConfig(nb::module_& m) {
       "path"_a.none(), "Where a hook's JSON file is.");
   m.def(
       "check_hook_config",
-      [](const nb::dict& settings) { Validate(ConfigFrom(settings)); },
+      [](const nb::dict& settings) {
+        const HookConfig config = ConfigFrom(settings);
+        Validate(config);
+        OpenStorage(config.out_dir);
+      },
       "settings"_a, "Raises for settings that Hook() would refuse.");
   m.def("built_in_collections", &BuiltIn, "framework"_a,
         "The collections that a hook starts with, as JSON.");

@@ -190,6 +190,7 @@ void Recorder::Save(std::string_view name, const TensorView& tensor) {
   {
     const base::MutexLock lock(mu_);
     std::shared_ptr<TensorPlan> plan = selector_->Find(name);
+    selector_->MakeMember(*plan);
     captured.form = selector_->FormNow(*plan);
     if (captured.form == nullptr) return;
     captured.plan = std::move(plan);

@@ -179,7 +179,10 @@ void RunFolder::WriteLedger(index::Ledger ledger) {
 void RunFolder::Leave(index::Ledger ledger) {
   ledger.closed = true;
   WriteLedger(std::move(ledger));
-  if (!options_.managed && AllWorkersClosed()) Put(index::kEndMarkerKey, "");
+  // Workers that close at the same time may each see all the others closed.
+  if (!options_.managed && AllWorkersClosed()) {
+    storage_->CreateExclusive(index::kEndMarkerKey, {});
+  }
   GiveClaimBack();
 }
 

@@ -159,6 +159,15 @@ TEST_F(RunFolderTest, TheLastWorkerEndsTheJob) {
   EXPECT_TRUE(Ended());
 }
 
+TEST_F(RunFolderTest, WorkersThatEndAtOnceMayBothMarkTheEnd) {
+  RunFolder folder = Single();
+  ASSERT_TRUE(folder.Enter());
+  // Another worker was faster by a moment.
+  storage_->CreateExclusive("training_job_end.ts", {});
+  EXPECT_NO_THROW(folder.Leave({}));
+  EXPECT_TRUE(Ended());
+}
+
 TEST_F(RunFolderTest, AnOldLedgerOfAnotherJobDoesNotCountAsClosed) {
   auto crashed = OneOfTwo("worker_1", "job 1");
   ASSERT_TRUE(crashed.Enter());

@@ -66,10 +66,14 @@ std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
   for (size_t i = 0; i < collections_.size(); ++i) {
     if (!collections_[i]->saved || !collections_[i]->Matches(name)) continue;
     tensor->collections.push_back(i);
-    AddMember(i, name);
   }
   tensors_.emplace(std::string(name), tensor);
   return tensor;
+}
+
+void Selector::MakeMember(TensorPlan& tensor) {
+  if (std::exchange(tensor.is_member, true)) return;
+  for (const size_t i : tensor.collections) AddMember(i, tensor.name);
 }
 
 bool Selector::AnyIsDue(std::string_view prefix) {
@@ -119,6 +123,7 @@ std::shared_ptr<const Form> Selector::Join(
     if (IsDue(*collections_[position], stamp)) due.push_back(position);
   }
   tensor = Find(name);
+  MakeMember(*tensor);
   if (due.empty()) return nullptr;
   std::ranges::sort(due);
   return MakeForm(*tensor, due);

@@ -36,6 +36,8 @@ struct TensorPlan {
 
   // By Selector::due_id(); null: not made yet.
   std::vector<std::shared_ptr<const Form>> forms;
+
+  bool is_member = false;  // Its collections list it.
 };
 
 // A name that joined a collection, to be told to readers.
@@ -71,6 +73,9 @@ class Selector {
 
   // The plan of `name`, made if this is the first time.
   std::shared_ptr<TensorPlan> Find(std::string_view name);
+
+  // Lists a tensor that was seen in its collections.
+  void MakeMember(TensorPlan& tensor);
 
   // What is saved of the tensor now; null for nothing.
   std::shared_ptr<const Form> FormNow(TensorPlan& tensor);

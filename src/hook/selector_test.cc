@@ -132,11 +132,13 @@ TEST(SelectorTest, ANameIsMatchedOnceAndToldOnce) {
   Selector selector(config);
   const auto first = selector.Find("x1");
   EXPECT_EQ(selector.Find("x1"), first);
+  EXPECT_THAT(selector.TakeMemberships(), IsEmpty());
+  selector.MakeMember(*first);
   const auto told = selector.TakeMemberships();
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].collection, "c");
   EXPECT_EQ(told[0].name, "x1");
-  selector.Find("x1");
+  selector.MakeMember(*selector.Find("x1"));
   EXPECT_THAT(selector.TakeMemberships(), IsEmpty());
 }
 

@@ -50,8 +50,8 @@ def may_cut_graph(name: str) -> bool:
         return True
     if whole:
         get_logger().warning(
-            f"{name} is compiled with fullgraph=True after it was registered: nothing of its steps "
-            "is saved. Register what torch.compile() gives instead."
+            f"{name} is compiled with fullgraph=True, and its hook is inside: nothing of its "
+            "steps is saved. Register what torch.compile() gives instead."
         )
     return not whole
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from typing import Any, Callable, ClassVar
 
 import torch
@@ -50,12 +51,19 @@ class Hook(BaseHook):
             )
         self.forwards_per_step = forwards_per_step
         self._forwards = 0
+        self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
         self._losses: list[WatchedModule] = []
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
         super().__init__(*args, **kwargs)
+
+    def get_collection(self, name: str, create: bool = True) -> Collection:
+        """The collection of that name; a new one if there is none and `create` is set."""
+        collection = super().get_collection(name, create)
+        assert isinstance(collection, Collection)
+        return collection
 
     # Registration.
 
@@ -149,6 +157,7 @@ class Hook(BaseHook):
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
+        self._recorded.clear()
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
@@ -189,9 +198,14 @@ class Hook(BaseHook):
 
     @fails_open
     def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
-        """Saves a tensor as the output of what `tensor_name` names, if that is due."""
+        """Saves a tensor as an output of what `tensor_name` names, if that is due.
+
+        Outputs of one name are numbered within a step.
+        """
         if self._core is not None:
-            self._core.save(f"{tensor_name}_output_0", tensor_value)
+            number = self._recorded[tensor_name]
+            self._recorded[tensor_name] += 1
+            self._core.save(f"{tensor_name}_output_{number}", tensor_value)
 
     def _find_worker(self) -> Worker:
         return find_worker()
@@ -200,6 +214,7 @@ class Hook(BaseHook):
         super().__setstate__(state)
         self.forwards_per_step = 1
         self._forwards = 0
+        self._recorded = Counter()
         self._roots = []
         self._losses = []
         self._handles = []

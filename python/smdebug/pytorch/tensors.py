@@ -43,7 +43,7 @@ def is_sharded(tensor: torch.Tensor) -> bool:
 
 def shard_suffix(tensor: torch.Tensor) -> str:
     """What the name of a local part ends in: the place of this process in the device mesh."""
-    coordinate = tensor.device_mesh.get_coordinate()  # type: ignore[attr-defined]
+    coordinate = tensor.device_mesh.get_coordinate()
     return "" if coordinate is None else "_shard_" + "_".join(str(place) for place in coordinate)
 
 
@@ -52,7 +52,7 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor | str:
     if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
         return "is not initialised yet"
     if is_sharded(tensor):
-        tensor = tensor.to_local()  # type: ignore[operator]
+        tensor = tensor.to_local()
     if type(tensor).__name__ in ("FakeTensor", "FunctionalTensor"):
         return "has no values while the model is traced"
     if tensor.device.type == "meta":

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from smdebug.exceptions import SMDebugNotImplementedError, SMDebugTypeError
+from smdebug.exceptions import (
+    SMDebugNotImplementedError,
+    SMDebugTypeError,
+    SMDebugValueError,
+)
 from smdebug.trials.local_trial import LocalTrial
 from smdebug.trials.s3_trial import S3Trial
 from smdebug.trials.trial import Trial
@@ -38,6 +42,8 @@ def create_trial(
             f"create_trial(profiler=True): profiler data cannot be read (output_dir={output_dir!r})"
         )
     path = os.fspath(path).strip()
+    if not path:
+        raise SMDebugValueError("create_trial() needs the path of a run, not an empty text")
     name = name or os.path.basename(path.rstrip("/"))
     if path.startswith(_S3):
         bucket, _, prefix = path[len(_S3) :].partition("/")

@@ -239,3 +239,8 @@ def test_golden_runs_are_read(name: str) -> None:
     assert trial.tensor_names()
     for tensor in map(trial.tensor, trial.tensor_names()):
         assert tensor.steps(show_incomplete_steps=True)
+
+
+def test_an_empty_path_is_refused() -> None:
+    with pytest.raises(SMDebugValueError, match="path of a run"):
+        create_trial(" ")

@@ -24,14 +24,10 @@ def _values_beside_shapes(told: Told, other: Told) -> None:
 
 
 def _later_names(told: Told, other: Told) -> None:
-    """smdebug 1.0 writes collections once, without the names of tensors that come later.
-
-    Ours also have the names of gradients that were waited for and never computed.
-    """
+    """smdebug 1.0 writes collections once, without the names of tensors that come later."""
     for name, collection in told["collections"].items():
         later = set(other["collections"][name]["known"])
-        awaited = {known for known in later if known.startswith("gradient/")}
-        if set(collection["known"]) <= later <= set(collection["members"]) | awaited:
+        if set(collection["known"]) <= later <= set(collection["members"]):
             collection["known"] = sorted(later)
 
 

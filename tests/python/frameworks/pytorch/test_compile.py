@@ -110,7 +110,7 @@ def test_a_compiled_part_hides_only_what_is_in_it(
         pytest.skip("this torch does not compile in place")
     net = Net()
     if how == "wrapped":
-        net.child = torch.compile(net.child, backend=BACKEND)  # type: ignore[assignment]
+        net.child = torch.compile(net.child, backend=BACKEND)
     else:
         net.child.compile(backend=BACKEND)
     hook = make_hook(save_all=True)

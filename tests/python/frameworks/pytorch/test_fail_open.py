@@ -200,6 +200,11 @@ def test_an_output_folder_is_needed_and_a_finished_run_is_kept(
         smd.Hook(str(run_dir))
 
 
+def test_a_folder_in_s3_is_refused_at_once() -> None:
+    with pytest.raises(SMDebugError, match="s3"):
+        smd.Hook("s3://bucket/run")
+
+
 def test_a_bad_json_file_is_refused_with_its_key(tmp_path: Path) -> None:
     path = tmp_path / "hook.json"
     path.write_text('{"HookParameters": {"save_interval": "often"}}')

@@ -180,7 +180,7 @@ def test_what_is_no_module_or_known_already_is_refused(make_hook: MakeHook) -> N
     hook = make_hook()
     net = Net()
     with pytest.raises(SMDebugError, match="int is not"):
-        hook.register_module(3)  # type: ignore[arg-type]
+        hook.register_module(3)
     hook.register_module(net)
     with pytest.raises(AssertionError, match="already registered"):
         hook.register_module(net.child)
@@ -194,6 +194,7 @@ def test_a_loss_of_another_kind_and_record_tensor_value(
     hook.register_module(net)
     loss = nn.functional.mse_loss(net(torch.randn(2, 4)), torch.zeros(2, 3))
     hook.record_tensor_value("my_loss", loss)
+    hook.record_tensor_value("my_loss", loss * 2)
     trial = read_run()
-    assert trial.tensor_names(collection="losses") == ["my_loss_output_0"]
+    assert trial.tensor_names(collection="losses") == ["my_loss_output_0", "my_loss_output_1"]
     assert trial.tensor("my_loss_output_0").value(0).item() == loss.item()

@@ -265,3 +265,35 @@ def test_a_module_that_runs_at_some_steps_only(make_hook: MakeHook, read_run: Re
     assert trial.tensor("two_output_0").steps() == [0, 2]
     assert trial.tensor("gradient/Replaced_two.weight").steps() == [0, 2]
     assert trial.tensor("one_output_0").steps() == [0, 1, 2]
+
+
+def test_a_thawed_parameter_gets_its_gradient_saved(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net = Net()
+    net.child.requires_grad_(False)
+    hook = make_hook(include_collections=["gradients"])
+    hook.register_module(net)
+    for step, (x, _) in enumerate(batches(3)):
+        net.child.requires_grad_(step == 1)
+        net(x).sum().backward()
+    trial = read_run()
+    assert trial.tensor("gradient/Net_child.lin.weight").steps() == [1]
+    assert trial.tensor("gradient/Net_fc.weight").steps() == [0, 1, 2]
+
+
+def test_modules_that_cannot_be_saved_get_no_callback(make_hook: MakeHook) -> None:
+    net = Net()
+    hook = make_hook(include_regex=["relu_output"])
+    hook.register_module(net)
+    net(torch.randn(1, 4))
+    assert len(net.relu._forward_hooks) == 1
+    assert len(net.fc._forward_hooks) == len(net.child._forward_hooks) == 0
+
+
+def test_collections_list_only_gradients_that_came(make_hook: MakeHook) -> None:
+    net = Net()
+    net.register_module("unused", nn.Linear(2, 2))
+    hook = make_hook(include_collections=["gradients"])
+    fit(hook, net)
+    names = hook.get_collection("gradients").tensor_names
+    assert "gradient/Net_fc.weight" in names
+    assert "gradient/Net_unused.weight" not in names
