@@ -27,8 +27,9 @@ from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
 HookType = TypeVar("HookType", bound="BaseHook")
 
-# Scalars and tensors that are saved before the first step wait for it, in at most this number.
-_MOST_WAITING = 1024
+# Scalars and tensors that are saved before the step they belong to wait for it, in at most this
+# number.
+_MOST_WAITING = 10_000
 
 
 class BaseHook:
@@ -65,6 +66,7 @@ class BaseHook:
         self._off: set[str] = set()
         self._closed = False
         self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+        self._waited: set[str] = set()  # Tensors that the current step got so.
         self._warn_of_late_changes = True
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
@@ -296,9 +298,9 @@ class BaseHook:
         core = self._prepare()
         if core is None:
             return False
-        first = core.step < 0
         due = core.begin_step(number)
-        if first:
+        self._waited.clear()
+        if self._waiting:
             self._save_what_waited()
         if due:
             relay()
@@ -308,6 +310,11 @@ class BaseHook:
         waiting, self._waiting = self._waiting, []
         for method, arguments in waiting:
             getattr(self._core, method)(*arguments)
+            self._waited.add(arguments[0])
+
+    def _belongs_to_next_step(self) -> bool:
+        """Whether a tensor that is saved now waits for the step that begins next."""
+        return self._core is None
 
     def _failed(self, where: str, error: Exception) -> None:
         """Logs and counts what went wrong, and switches off what failed."""
@@ -348,7 +355,7 @@ class BaseHook:
         if self._core is None:
             # The time is that of the call, not of the first step.
             stamp = time.time() if timestamp is None else timestamp
-            self._wait_for_first_step("save_scalar", str(name), number, stamp)
+            self._wait_for_step("save_scalar", str(name), number, stamp)
         else:
             self._core.save_scalar(str(name), number, timestamp)
 
@@ -359,9 +366,11 @@ class BaseHook:
         tensor_value: object,
         collections_to_write: str | list[str] = "default",
     ) -> None:
-        """Saves a tensor at the current step under each of the named collections.
+        """Saves a tensor under each of the named collections.
 
-        Each collection's own schedule and reductions count; one that is missing is made.
+        It belongs to the current step, or to the next one if it comes between two steps: before
+        the first, or where a framework's hook can tell. Each collection's own schedule and
+        reductions count; one that is missing is made.
         """
         collections = flatten([collections_to_write])
         for name in collections:
@@ -369,9 +378,9 @@ class BaseHook:
                 self._warn_of_late_changes = False
                 self.add_collection(self._collection_class(name, tensor_names={tensor_name}))
                 self._warn_of_late_changes = True
-        if self._core is None:
+        if self._core is None or self._belongs_to_next_step():
             copied = self._copy(tensor_value)
-            self._wait_for_first_step("save_tensor", tensor_name, copied, collections)
+            self._wait_for_step("save_tensor", tensor_name, copied, collections)
         else:
             self._core.save_tensor(tensor_name, tensor_value, collections)
 
@@ -381,11 +390,11 @@ class BaseHook:
 
         return np.array(value)
 
-    def _wait_for_first_step(self, method: str, *arguments: object) -> None:
+    def _wait_for_step(self, method: str, *arguments: object) -> None:
         if len(self._waiting) < _MOST_WAITING:
             self._waiting.append((method, arguments))
         else:
-            self._skip(str(arguments[0]), "came before the first step, as too many others did")
+            self._skip(str(arguments[0]), "waits for a step, as too many others do")
 
     def _skip(self, name: str, reason: str) -> None:
         if self._core is not None:
@@ -423,6 +432,11 @@ class BaseHook:
         self._closed = True
         self._detach()
         if core is not None:
+            # There is no next step; the last one takes what it does not have already.
+            for _, (name, *_) in self._waiting:
+                if name in self._waited:
+                    core.skip(name, "came after the last step had ended")
+            self._waiting = [entry for entry in self._waiting if entry[1][0] not in self._waited]
             self._save_what_waited()
             getattr(core, how)()
         relay()
@@ -461,6 +475,7 @@ class BaseHook:
         self._closed = True
         self._off = {"core"}
         self._waiting = []
+        self._waited = set()
         self.logger = get_logger()
 
     def __repr__(self) -> str:

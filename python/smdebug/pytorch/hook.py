@@ -21,6 +21,7 @@ from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
     Attachment,
+    ExpectedBackward,
     StepCallback,
     WatchedModule,
     is_recomputing,
@@ -54,9 +55,12 @@ class Hook(BaseHook):
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
+        self._started: Callable[[], WatchedModule | None] = lambda: None
         self._losses: list[WatchedModule] = []
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
+        # Once a tensor was saved by save_tensor().
+        self._backward: ExpectedBackward | None = None
         super().__init__(*args, **kwargs)
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
@@ -98,7 +102,7 @@ class Hook(BaseHook):
         self._losses.append(watched)
 
     def _watch(self, watched: WatchedModule) -> None:
-        self._roots.append(weakref.ref(watched))
+        self._roots.append(watched.reference)
         if self._attachment is not None:
             self._attachment.detach()
 
@@ -152,6 +156,9 @@ class Hook(BaseHook):
         if is_recomputing():
             return
         self._forwards = self._forwards % self.forwards_per_step + 1
+        self._started = watched.reference
+        if self._backward is not None:
+            self._backward.expect(watched)
         if self._forwards == 1 and "_start_step" not in self._off:
             self._start_step(watched, traced)
 
@@ -169,6 +176,16 @@ class Hook(BaseHook):
             self._attachment = Attachment(self, core)
         self._attachment.attach(self._watched(), watched, traced)
 
+    def _belongs_to_next_step(self) -> bool:
+        # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
+        # to the step of the two.
+        if self._backward is None:
+            self._backward = ExpectedBackward()
+            root = self._started()
+            if root is not None and all(p.grad is None for p in root.parameters):
+                self._backward.expect(root)
+        return not self._backward.is_due
+
     def _is_last_forward(self) -> bool:
         return self._forwards == self.forwards_per_step
 
@@ -184,6 +201,8 @@ class Hook(BaseHook):
             handle.remove()
         self._handles.clear()
         self._losses.clear()
+        if self._backward is not None:
+            self._backward.forget()
 
     # Values.
 
@@ -219,3 +238,4 @@ class Hook(BaseHook):
         self._losses = []
         self._handles = []
         self._attachment = None
+        self._backward = None

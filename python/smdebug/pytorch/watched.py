@@ -45,6 +45,7 @@ class WatchedModule:
     """
 
     def __init__(self, module: torch.nn.Module, with_parameters: bool) -> None:
+        self.reference = weakref.ref(self)
         self.module = module
         self.name = type(original_module(module)).__name__
         self.parameters: list[torch.nn.Parameter] = []
@@ -84,6 +85,48 @@ class StepCallback:
             self.hook._on_root_forward(self.watched, False)
         elif compiled.may_cut_graph(self.watched.name):
             compiled.call_untraced(self.hook._on_root_forward, self.watched, True)
+
+    def __reduce__(self) -> Any:
+        return reduce()
+
+
+class ExpectedBackward:
+    """Whether a forward pass is over and its backward pass has still to come.
+
+    Seen at one parameter of the module that ran, the last that learns.
+    """
+
+    def __init__(self) -> None:
+        self.is_due = False
+        self._handle: RemovableHandle | None = None
+
+    def expect(self, watched: WatchedModule) -> None:
+        """A forward pass begins."""
+        self.forget()
+        learning = (p for p in reversed(watched.parameters) if p.requires_grad)
+        parameter = next(learning, None) if torch.is_grad_enabled() else None
+        if parameter is not None:
+            self.is_due = True
+            self._handle = parameter.register_hook(_BackwardCallback(self))
+
+    def forget(self) -> None:
+        """There is nothing to wait for."""
+        self.is_due = False
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+
+class _BackwardCallback:
+    """Tells that the backward pass has come."""
+
+    __torch_unserializable__ = True
+
+    def __init__(self, expected: ExpectedBackward) -> None:
+        self.expected = expected
+
+    def __call__(self, _gradient: torch.Tensor) -> None:
+        self.expected.is_due = False
 
     def __reduce__(self) -> Any:
         return reduce()

@@ -137,6 +137,17 @@ PLANS: dict[str, Plan] = {
         save_all=True,
         tensors=[["batch", "default", "after"], ["other", "weights", "after"]],
     ),
+    "tensors between steps": plan(
+        save=EVERY,
+        tensors=[["batch", "default", "before"], ["same", "default", "after"]],
+        phases=[[None, 4]],
+    ),
+    "tensors between steps of modes": plan(
+        save=EVERY,
+        include_regex="batch",
+        tensors=[["batch", "default", "before"]],
+        phases=[["TRAIN", 3], ["EVAL", 2], ["TRAIN", 1]],
+    ),
     "a functional loss": plan(loss=None, save=EVERY, record="nll_loss"),
     "a recorded tensor": plan(save=EVERY, include_regex="mine", record="mine"),
     "JSON without anything": by_json({}),

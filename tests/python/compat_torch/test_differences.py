@@ -26,16 +26,6 @@ def test_include_collections_may_be_one_name(
     assert "Mlp_fc1.weight" in reference.tell(tmp_path / "ours")["names"]
 
 
-def test_a_tensor_saved_between_steps_is_of_the_step_that_ended(
-    reference: Package, own: Package, tmp_path: Path
-) -> None:
-    between = plan(save=EVERY, tensors=[["batch", "default", "before"]])
-    reference.train(between, tmp_path / "theirs")
-    own.train(between, tmp_path / "ours")
-    assert steps(reference, tmp_path / "theirs", "batch") == [0, 1, 2]
-    assert steps(reference, tmp_path / "ours", "batch") == [0, 1]
-
-
 def test_scalars_keep_the_step_at_which_they_were_saved(
     reference: Package, own: Package, tmp_path: Path
 ) -> None:

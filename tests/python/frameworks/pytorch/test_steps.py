@@ -11,7 +11,7 @@ import smdebug.pytorch as smd
 import torch
 from smdebug.exceptions import SMDebugValueError
 from support.torch_hooks import MakeHook, ReadRun
-from support.torch_nets import Net, batches, fit, train
+from support.torch_nets import Net, batches, fit
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -211,24 +211,48 @@ def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun)
     hook = make_hook(save_config=smd.SaveConfig(save_interval=2))
     hook.register_module(net)
     hook.register_loss(loss)
-    hook.save_scalar("before", 7)
-    hook.save_tensor("early", torch.arange(3), "mine")
-
-    def after_step(step: int, value: Tensor) -> None:
+    hook.save_scalar("early", 7)
+    losses = []
+    for step, (x, y) in enumerate(batches(4)):
+        hook.save_tensor("before", [step, step])
+        value = loss(net(x), y)
+        hook.save_tensor("between", value, ["mine", "default"])
+        value.backward()
+        hook.save_tensor("after", torch.full((2,), step), "mine")
         hook.save_scalar("loss", value)
-        hook.save_tensor("grad", net.fc.weight.grad, ["mine", "default"])
-        hook.save_tensor("list", [step, step])
-
-    losses = train(net, net, loss, 4, after_step)
+        losses.append(value.item())
     trial = read_run()
     assert trial.tensor("scalar/loss").steps() == [0, 1, 2, 3]
     assert [v.item() for v in trial.tensor("scalar/loss").values().values()] == losses
-    assert trial.tensor("scalar/before").value(0).item() == 7
-    assert trial.tensor("early").value(0).tolist() == [0, 1, 2]
-    assert trial.tensor("grad").steps() == [0, 2]
-    assert trial.tensor("list").value(2).tolist() == [2, 2]
-    assert "grad" in trial.tensor_names(collection="mine")
-    assert "grad" in trial.tensor_names(collection="default")
+    assert trial.tensor("scalar/early").value(0).item() == 7
+    assert {s: v.tolist() for s, v in trial.tensor("before").values().items()} == {
+        0: [0, 0],
+        2: [2, 2],
+    }
+    assert {s: v.item() for s, v in trial.tensor("between").values().items()} == {
+        0: losses[0],
+        2: losses[2],
+    }
+    # As in smdebug 1.0: what comes after a backward pass belongs to the next step.
+    assert {s: v.tolist() for s, v in trial.tensor("after").values().items()} == {2: [1, 1]}
+    assert "between" in trial.tensor_names(collection="mine")
+    assert "between" in trial.tensor_names(collection="default")
+
+
+def test_a_tensor_waits_as_it_was_and_the_last_is_not_lost(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    hook = make_hook()
+    hook.register_module(net)
+    for step, (x, _) in enumerate(batches(2)):
+        net(x).sum().backward()
+        kept = torch.full((1,), float(step))
+        hook.save_tensor(f"of_{step}", kept)
+        kept.zero_()
+    trial = read_run()
+    assert trial.tensor("of_0").value(1).item() == 0
+    assert trial.tensor("of_1").value(1).item() == 1
 
 
 @pytest.mark.parametrize("value", [torch.ones(2), "text", [1, 2], None])
