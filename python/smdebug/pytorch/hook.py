@@ -13,6 +13,9 @@ from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
 from smdebug.core.fail_open import fails_open
 from smdebug.core.hook import BaseHook
+from smdebug.core.modes import ModeKeys
+from smdebug.core.reduction_config import ReductionConfig
+from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch.collection import Collection
@@ -45,7 +48,21 @@ class Hook(BaseHook):
         torch.Tensor.is_neg,
     )
 
-    def __init__(self, *args: Any, forwards_per_step: int = 1, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        out_dir: str | None = None,
+        export_tensorboard: bool = False,
+        tensorboard_dir: str | None = None,
+        dry_run: bool = False,
+        reduction_config: ReductionConfig | None = None,
+        save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
+        include_regex: str | list[str] | None = None,
+        include_collections: str | list[Any] | None = None,
+        save_all: bool = False,
+        include_workers: str = "one",
+        *,
+        forwards_per_step: int = 1,
+    ) -> None:
         if forwards_per_step < 1:
             raise SMDebugValueError(
                 f"forwards_per_step={forwards_per_step} is not allowed; it is at least 1"
@@ -61,7 +78,18 @@ class Hook(BaseHook):
         self._attachment: Attachment | None = None
         # Once a tensor was saved by save_tensor().
         self._backward: ExpectedBackward | None = None
-        super().__init__(*args, **kwargs)
+        super().__init__(
+            out_dir=out_dir,
+            export_tensorboard=export_tensorboard,
+            tensorboard_dir=tensorboard_dir,
+            dry_run=dry_run,
+            reduction_config=reduction_config,
+            save_config=save_config,
+            include_regex=include_regex,
+            include_collections=include_collections,
+            save_all=save_all,
+            include_workers=include_workers,
+        )
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; a new one if there is none and `create` is set."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,15 @@ def test_the_last_hook_made_is_the_process_s(run: Path) -> None:
     assert smd.get_hook() is None
     second.close()
     first.close()
+
+
+def test_the_constructor_takes_what_that_of_smdebug_1_0_takes_in_its_order() -> None:
+    names = list(inspect.signature(smd.Hook).parameters)
+    assert names == [
+        *("out_dir", "export_tensorboard", "tensorboard_dir", "dry_run", "reduction_config"),
+        *("save_config", "include_regex", "include_collections", "save_all", "include_workers"),
+        "forwards_per_step",
+    ]
 
 
 def test_what_is_no_hook_cannot_be_set() -> None:
