@@ -78,8 +78,10 @@ def test_ctrl_c_ends_a_wait(tmp_path: Path, wait: str) -> None:
     collections = tmp_path / "live/collections/000000000/worker_0_collections.json"
     collections.parent.mkdir(parents=True)
     collections.write_text('{"collections": {}, "_meta": {"num_workers": 1}}')
+    # A job in the background of a shell is started with the signal ignored.
     program = f"""
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from smdebug.trials import create_trial
 path = sys.argv[1]
 try:
