@@ -23,6 +23,13 @@ def _values_beside_shapes(told: Told, other: Told) -> None:
                 tensor["values"][key] = known
 
 
+def _names_without_data(told: Told, other: Told) -> None:
+    """smdebug 1.0 lists in collections what it saw, also if nothing of it was ever saved."""
+    for name, collection in told["collections"].items():
+        listed = {*other["names"], *other["collections"][name]["known"]}
+        collection["known"] = [known for known in collection["known"] if known in listed]
+
+
 def _later_names(told: Told, other: Told) -> None:
     """smdebug 1.0 writes collections once, without the names of tensors that come later."""
     for name, collection in told["collections"].items():
@@ -43,6 +50,7 @@ def _scalars_of_any_type(told: Told, other: Told) -> None:
 
 DIFFERENCES: list[Callable[[Told, Told], None]] = [
     _values_beside_shapes,
+    _names_without_data,
     _later_names,
     _scalars_of_any_type,
 ]
