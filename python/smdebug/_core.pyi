@@ -18,6 +18,9 @@ def hook_config_path(path: str | None) -> str:
 def check_hook_config(settings: dict) -> None:
     """Raises for settings that Hook() would refuse."""
 
+def is_strict() -> bool:
+    """Whether SMDEBUG_STRICT asks for exceptions."""
+
 def built_in_collections(framework: int) -> list[str]:
     """The collections that a hook starts with, as JSON."""
 

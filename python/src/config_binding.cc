@@ -9,6 +9,7 @@
 
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
+#include "smdebug/hook.h"
 #include "smdebug/storage.h"
 
 namespace nb = nanobind;
@@ -118,8 +119,12 @@ void InitConfig(nb::module_& m) {
         const HookConfig config = ConfigFrom(settings);
         Validate(config);
         OpenStorage(config.out_dir);
+        RuntimeOptions::FromEnvironment();
       },
       "settings"_a, "Raises for settings that Hook() would refuse.");
+  m.def(
+      "is_strict", [] { return RuntimeOptions::FromEnvironment().strict; },
+      "Whether SMDEBUG_STRICT asks for exceptions.");
   m.def("built_in_collections", &BuiltIn, "framework"_a,
         "The collections that a hook starts with, as JSON.");
 }

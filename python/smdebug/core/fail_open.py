@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, Callable, TypeVar, cast
 
+from smdebug import _core
 from smdebug.core.logger import get_logger
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def is_strict() -> bool:
-    """Whether SMDEBUG_STRICT asks for exceptions instead."""
-    return os.environ.get("SMDEBUG_STRICT", "").lower() in ("1", "true", "yes", "on")
 
 
 def fails_open(method: Method) -> Method:
@@ -30,7 +25,7 @@ def fails_open(method: Method) -> Method:
         try:
             return method(self, *args, **kwargs)
         except Exception as error:
-            if is_strict():
+            if _core.is_strict():
                 raise
             try:
                 self._failed(method.__name__, error)

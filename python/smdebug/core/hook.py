@@ -10,10 +10,11 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
+from smdebug.core.checks import boolean, refuse
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.endings import close_at_end
-from smdebug.core.fail_open import fails_open, is_strict
+from smdebug.core.fail_open import fails_open
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
@@ -67,16 +68,15 @@ class BaseHook:
         self._closed = False
         self._waiting: list[tuple[str, tuple[Any, ...]]] = []
         self._waited: set[str] = set()  # Tensors that the current step got so.
-        self._warn_of_late_changes = True
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
 
         alone = self._find_worker().count == 1
         self.out_dir = verify_and_get_out_dir(out_dir, check=alone)
         self.tensorboard_dir = get_tensorboard_dir(
-            export_tensorboard, tensorboard_dir, self.out_dir
+            boolean("export_tensorboard", export_tensorboard), tensorboard_dir, self.out_dir
         )
-        self.dry_run = dry_run
+        self.dry_run = boolean("dry_run", dry_run)
         self.reduction_config = _checked("reduction_config", reduction_config, ReductionConfig)
         self.save_config = None if save_config is None else SaveConfig.parse(save_config)
         self.include_regex = flatten([include_regex or []])
@@ -84,7 +84,9 @@ class BaseHook:
             *self._default_collections,
             *(name for name in flatten([include_collections or []])),
         ]
-        self.save_all = save_all
+        self.save_all = boolean("save_all", save_all)
+        if include_workers not in ("one", "all"):
+            refuse("include_workers", include_workers, "one or all")
         self.include_workers = include_workers
         self.collection_manager = self._make_collections()
         _core.check_hook_config(self._settings())
@@ -126,9 +128,14 @@ class BaseHook:
 
     def _make_collections(self) -> CollectionManager:
         manager = CollectionManager()
-        for text in _core.built_in_collections(self._framework):
+        for text in self._built_in().values():
             manager.add(self._collection_class.from_json(text))
         return manager
+
+    def _built_in(self) -> dict[str, str]:
+        """The collections that the hook starts with, as JSON by their names."""
+        texts = _core.built_in_collections(self._framework)
+        return {Collection.from_json(text).name: text for text in texts}
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; a new one if there is none and `create` is set.
@@ -155,7 +162,7 @@ class BaseHook:
         """Adds a collection, or replaces the one of that name. Before the first step."""
         if not isinstance(collection, Collection):
             raise SMDebugTypeError(f"{collection!r} is not a Collection")
-        if self._core is not None and self._warn_of_late_changes:
+        if self._core is not None:
             self.logger.warning(
                 f"Collection {collection.name} came after the first step; it is not saved"
             )
@@ -179,24 +186,21 @@ class BaseHook:
     def _settings(self) -> dict[str, Any]:
         """What the core is configured with; the keys are those of the C++ HookConfig."""
         collections = self.collection_manager.get_collections()
-        built_in = {
-            Collection.from_json(text).name: text
-            for text in _core.built_in_collections(self._framework)
-        }
+        built_in = self._built_in()
         return {
             "framework": self._framework,
             "out_dir": self.out_dir,
             "export_tensorboard": self.tensorboard_dir is not None,
             "tensorboard_dir": self.tensorboard_dir or "",
-            "dry_run": bool(self.dry_run),
+            "dry_run": self.dry_run,
             "reduction_config": self.reduction_config and self.reduction_config.to_json(),
             "save_config": self.save_config and self.save_config.to_json(),
             "include_regex": self.include_regex,
             "include_collections": [
                 name for name in self.include_collections if name in collections
             ],
-            "save_all": bool(self.save_all),
-            "include_workers": "all" if self.include_workers == "all" else "one",
+            "save_all": self.save_all,
+            "include_workers": self.include_workers,
             "collections": [
                 collection.to_json()
                 for name, collection in collections.items()
@@ -238,8 +242,12 @@ class BaseHook:
                 f"Invalid mode {mode!r}. Valid modes are {', '.join(str(key) for key in ModeKeys)}"
             )
         self.mode = mode
+        self._change_mode()
+
+    @fails_open
+    def _change_mode(self) -> None:
         if self._core is not None:
-            self._core.set_mode(mode.value)
+            self._core.set_mode(self.mode.value)
 
     def _active(self) -> bool:
         """Whether this process is the one that the hook was made in, and it is not closed."""
@@ -252,7 +260,7 @@ class BaseHook:
                 self._core = self._make_core()
             except SMDebugError as error:
                 self._off.add("core")
-                if is_strict():
+                if _core.is_strict():
                     raise
                 self.logger.error(f"smdebug saves nothing: {error}")
             relay()
@@ -277,9 +285,7 @@ class BaseHook:
         collections = self.collection_manager.get_collections()
         for name in set(self.include_collections) - set(collections):
             self.logger.warning(f"There is no collection {name}, which include_collections names")
-        built_in = {
-            Collection.from_json(text).name for text in _core.built_in_collections(self._framework)
-        }
+        built_in = self._built_in()
         for name, collection in list(collections.items()):
             if name in built_in or collection.include_regex or collection.tensor_names:
                 continue
@@ -314,7 +320,7 @@ class BaseHook:
 
     def _belongs_to_next_step(self) -> bool:
         """Whether a tensor that is saved now waits for the step that begins next."""
-        return self._core is None
+        return False
 
     def _failed(self, where: str, error: Exception) -> None:
         """Logs and counts what went wrong, and switches off what failed."""
@@ -348,7 +354,7 @@ class BaseHook:
         try:
             number = to_number(value)
         except (TypeError, ValueError, RuntimeError) as error:
-            if is_strict():
+            if _core.is_strict():
                 raise SMDebugTypeError(f"scalar {name} is not one number: {error}") from error
             self._skip(f"scalar/{name}", f"is not one number: {error}")
             return
@@ -375,9 +381,8 @@ class BaseHook:
         collections = flatten([collections_to_write])
         for name in collections:
             if name not in self.collection_manager.collections:
-                self._warn_of_late_changes = False
-                self.add_collection(self._collection_class(name, tensor_names={tensor_name}))
-                self._warn_of_late_changes = True
+                made = self._collection_class(name, tensor_names={tensor_name})
+                self.collection_manager.add(made)
         if self._core is None or self._belongs_to_next_step():
             copied = self._copy(tensor_value)
             self._wait_for_step("save_tensor", tensor_name, copied, collections)
@@ -479,6 +484,8 @@ class BaseHook:
         self.logger = get_logger()
 
     def __repr__(self) -> str:
+        if self._pid < 0:
+            return f"<{type(self).__module__}.{type(self).__name__}: a copy, which does nothing>"
         return (
             f"<{type(self).__module__}.{type(self).__name__}(out_dir={self.out_dir}, "
             f"tensorboard_dir={self.tensorboard_dir}, step={self.step}, mode={self.mode.name}, "

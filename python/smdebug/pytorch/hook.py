@@ -9,6 +9,7 @@ from typing import Any, Callable, ClassVar
 import torch
 
 from smdebug.core.arrays import Description
+from smdebug.core.checks import whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
 from smdebug.core.fail_open import fails_open
@@ -17,7 +18,7 @@ from smdebug.core.modes import ModeKeys
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError, SMDebugValueError
+from smdebug.exceptions import SMDebugError
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
@@ -63,11 +64,7 @@ class Hook(BaseHook):
         *,
         forwards_per_step: int = 1,
     ) -> None:
-        if forwards_per_step < 1:
-            raise SMDebugValueError(
-                f"forwards_per_step={forwards_per_step} is not allowed; it is at least 1"
-            )
-        self.forwards_per_step = forwards_per_step
+        self.forwards_per_step = whole_number("forwards_per_step", forwards_per_step, least=1)
         self._forwards = 0
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.

@@ -70,6 +70,7 @@ def test_a_copied_hook_does_nothing(make_hook: MakeHook, run_dir: Path) -> None:
     hook = make_hook(save_all=True)
     twin = pickle.loads(pickle.dumps(hook))
     assert isinstance(twin, smd.Hook)
+    assert "does nothing" in repr(twin)
     twin.save_scalar("x", 1)
     twin.save_tensor("t", torch.ones(1))
     twin.close()

@@ -41,6 +41,7 @@ def weights(hook: smd.Hook | None, at_step: Any = None) -> tuple[list[float], li
 
     def after_step(step: int, value: torch.Tensor) -> None:
         if hook is not None:
+            hook.set_mode(smd.modes.EVAL if step % 2 else smd.modes.TRAIN)
             hook.save_scalar("loss", value)
             hook.save_tensor("mine", value, "custom")
         if at_step is not None:
@@ -180,6 +181,9 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "interval": ({"save_config": {"x": 1}}, SMDebugError, "x"),
     "reductions": ({"reduction_config": "min"}, SMDebugTypeError, "reduction_config"),
     "save_config": ({"save_config": 5}, SMDebugTypeError, "5"),
+    "save_all": ({"save_all": "maybe"}, SMDebugValueError, "save_all.*maybe"),
+    "include_workers": ({"include_workers": "All"}, SMDebugValueError, "include_workers.*All"),
+    "forwards_per_step": ({"forwards_per_step": 1.5}, SMDebugValueError, "forwards_per_step.*1.5"),
 }
 
 
@@ -198,6 +202,20 @@ def test_an_output_folder_is_needed_and_a_finished_run_is_kept(
     make_hook().close()
     with pytest.raises(SMDebugRuntimeError, match="already exists"):
         smd.Hook(str(run_dir))
+
+
+def test_texts_are_read_as_the_booleans_they_spell(make_hook: MakeHook) -> None:
+    hook = make_hook(save_all="False", dry_run="true")
+    assert hook.save_all is False
+    assert hook.dry_run is True
+
+
+def test_a_bad_variable_of_the_environment_is_refused_at_once(
+    make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMDEBUG_BUFFER_MB", "plenty")
+    with pytest.raises(SMDebugValueError, match=r"SMDEBUG_BUFFER_MB.*plenty"):
+        make_hook()
 
 
 def test_a_folder_in_s3_is_refused_at_once() -> None:

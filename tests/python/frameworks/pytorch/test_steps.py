@@ -140,7 +140,7 @@ def test_several_forwards_make_one_step_with_accumulated_gradients(
 
 
 def test_a_number_of_forwards_below_one_is_refused(make_hook: MakeHook) -> None:
-    with pytest.raises(SMDebugValueError, match="forwards_per_step=0"):
+    with pytest.raises(SMDebugValueError, match="forwards_per_step: '0' is not allowed"):
         make_hook(forwards_per_step=0)
 
 
