@@ -8,12 +8,11 @@ the text around it takes for granted.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from support.scripts import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = ["README.md", "docs/getting-started.md", "docs/frameworks/pytorch.md"]
@@ -51,16 +50,7 @@ def test_the_python_of_a_document_runs(
 ) -> None:
     script = tmp_path / "blocks.py"
     script.write_text(script_of(ROOT / document), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
-        timeout=300,
-        check=False,
-    )
+    done = run_python([str(script)], environment, tmp_path)
     assert done.returncode == 0, f"{document}, by line:\n{done.stdout}"
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Callable
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 from smdebug import modes
 from smdebug.trials import Trial, create_trial
+from support.scripts import run_python
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/pytorch"
 
@@ -31,16 +30,8 @@ def run_example(tmp_path: Path, environment: dict[str, str], output: list[str]) 
     def run(name: str, steps: int, *launcher: str) -> Trial:
         folder = tmp_path / "run"
         options = ["--out-dir", str(folder), "--steps", str(steps)]
-        done = subprocess.run(
-            [sys.executable, *launcher, str(EXAMPLES / name), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-            timeout=300,
-            check=False,
-        )
+        called = [*launcher, str(EXAMPLES / name), *options]
+        done = run_python(called, environment, tmp_path)
         assert done.returncode == 0, done.stdout
         output.append(done.stdout)
         assert (folder / "training_job_end.ts").exists()
