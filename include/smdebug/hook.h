@@ -128,6 +128,10 @@ class Hook {
   // below the last one begun is refused, logged and counted.
   void BeginStep(int64_t step);
 
+  // Starts the next step as BeginStep() does if nothing of it is to be saved.
+  // False, and nothing happens, if something is: the caller has work to do.
+  bool BeginIdleStep();
+
   // Ends the current step, so that its files appear now. Scalars saved later
   // still keep this step.
   void EndStep();
@@ -154,6 +158,12 @@ class Hook {
   // if any of them is due at the current step.
   void SaveTensor(std::string_view name, const TensorView& tensor,
                   std::span<const std::string_view> collections);
+
+  // The same for a tensor that belongs to the step that begins next: a copy of
+  // it waits for that step. If none begins, the last step takes it, unless it
+  // has got one of that name in this way.
+  void SaveTensorForNextStep(std::string_view name, const TensorView& tensor,
+                             std::span<const std::string_view> collections);
 
   // Saves one number, at any step, under "scalar/<name>".
   void SaveScalar(std::string_view name, double value,

@@ -94,6 +94,8 @@ void InitHook(nb::module_& m) {
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
            "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a)
       .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
+      .def("begin_idle_step",
+           [](TensorHook& hook) { return hook.BeginIdleStep(); })
       .def(
           "end_step", [](TensorHook& hook) { hook.core().EndStep(); },
           Released())
@@ -106,7 +108,7 @@ void InitHook(nb::module_& m) {
       .def("save", &TensorHook::Save, "name"_a, "tensor"_a)
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
-           "collections"_a)
+           "collections"_a, "next_step"_a = false)
       .def(
           "save_scalar",
           [](TensorHook& hook, std::string_view name, double value,

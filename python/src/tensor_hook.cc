@@ -37,6 +37,12 @@ bool TensorHook::BeginStep(std::optional<int64_t> number) {
   return core_->StepIsDue();
 }
 
+bool TensorHook::BeginIdleStep() {
+  if (!core_->BeginIdleStep()) return false;
+  ++steps_begun_;
+  return true;
+}
+
 bool TensorHook::Borrow(std::string_view name, nb::handle tensor,
                         BorrowedTensor& borrowed) {
   try {
@@ -81,13 +87,18 @@ void TensorHook::SaveMany(nb::list names, nb::list tensors) {
 }
 
 void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
-                            const std::vector<std::string>& collections) {
+                            const std::vector<std::string>& collections,
+                            bool next_step) {
   BorrowedTensor borrowed;
   if (!Borrow(name, tensor, borrowed)) return;
   const std::vector<std::string_view> views(collections.begin(),
                                             collections.end());
   const GilRelease released;
-  core_->SaveTensor(name, borrowed.view(), views);
+  if (next_step) {
+    core_->SaveTensorForNextStep(name, borrowed.view(), views);
+  } else {
+    core_->SaveTensor(name, borrowed.view(), views);
+  }
 }
 
 std::vector<bool> TensorHook::AreDue(nb::list names) {

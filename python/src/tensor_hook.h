@@ -30,7 +30,11 @@ class TensorHook {
   // Starts the next step, or step `number`; tells whether anything is due.
   bool BeginStep(std::optional<int64_t> number);
 
-  // Counts BeginStep() calls; callbacks number their tensors anew with each.
+  // Starts the next step if nothing of it is due; tells whether it did. Holds
+  // on to the GIL, since there is next to nothing to do.
+  bool BeginIdleStep();
+
+  // Counts the steps begun; callbacks number their tensors anew with each.
   uint64_t steps_begun() const noexcept { return steps_begun_; }
 
   // Saves `tensor` if anything of `name` is due.
@@ -40,7 +44,7 @@ class TensorHook {
   void SaveMany(nanobind::list names, nanobind::list tensors);
 
   void SaveTensor(std::string_view name, nanobind::handle tensor,
-                  const std::vector<std::string>& collections);
+                  const std::vector<std::string>& collections, bool next_step);
 
   // For each name whether something of it is due.
   std::vector<bool> AreDue(nanobind::list names);

@@ -67,6 +67,12 @@ void Hook::BeginStep(int64_t step) {
   recorder_->Guard("call", [&] { recorder_->BeginStep(step); });
 }
 
+bool Hook::BeginIdleStep() {
+  bool begun = true;  // In a forked child there is never work to do.
+  recorder_->Guard("call", [&] { begun = recorder_->BeginIdleStep(); });
+  return begun;
+}
+
 void Hook::EndStep() {
   recorder_->Guard("call", [&] { recorder_->EndStep(); });
 }
@@ -100,6 +106,14 @@ void Hook::SaveTensor(std::string_view name, const TensorView& tensor,
                       std::span<const std::string_view> collections) {
   recorder_->Guard("capture",
                    [&] { recorder_->SaveTensor(name, tensor, collections); });
+}
+
+void Hook::SaveTensorForNextStep(
+    std::string_view name, const TensorView& tensor,
+    std::span<const std::string_view> collections) {
+  recorder_->Guard("capture", [&] {
+    recorder_->SaveTensorForNextStep(name, tensor, collections);
+  });
 }
 
 void Hook::SaveScalar(std::string_view name, double value,

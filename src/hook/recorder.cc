@@ -1,6 +1,5 @@
 #include "src/hook/recorder.h"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -11,8 +10,6 @@
 #include "src/base/environment.h"
 #include "src/hook/run_folder.h"
 #include "src/index/run_files.h"
-#include "src/record/record.h"
-#include "src/tensor/gather.h"
 
 namespace smdebug::hook {
 namespace {
@@ -21,8 +18,8 @@ namespace {
 constexpr uint64_t kBatchBytes = uint64_t{1} << 20;
 constexpr size_t kBatchTensors = 64;
 
-// Room in a record for everything but the tensor's bytes.
-constexpr uint64_t kRecordOverhead = uint64_t{1} << 20;
+// Tensors that wait for the next step.
+constexpr size_t kMostWaiting = 10'000;
 
 HookConfig Checked(HookConfig config, const Worker& worker) {
   Validate(config);
@@ -55,7 +52,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
     : config_(Checked(std::move(config), worker)),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
-      pool_(runtime.buffer_bytes),
+      capturer_(runtime_, &tally_, [this] { HandOver(); }),
       selector_(std::make_unique<Selector>(config_)) {
   const bool chosen =
       config_.include_workers == IncludeWorkers::kAll || worker.is_chief;
@@ -77,6 +74,12 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
   writer_ = std::make_unique<Writer>(
       config_, Writer::Options{.folder = folder, .runtime = runtime_}, storage,
       tensorboard, &tally_);
+  capturer_.WatchProgress(&writer_->progress());
+}
+
+void Recorder::HandOver() {
+  const base::MutexLock lock(mu_);
+  if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
 }
 
 void Recorder::RethrowWriterError() {
@@ -132,18 +135,35 @@ void Recorder::BeginStep(std::optional<int64_t> number) {
     throw Error(fmt::format("step {} was begun after step {}", *number,
                             counter_.step()));
   }
-  EndStepLocked();
+  StepCounter next = counter_;
   if (number) {
-    counter_.AdvanceTo(*number);
+    next.AdvanceTo(*number);
   } else {
-    counter_.Advance();
+    next.Advance();
   }
+  BeginLocked(next);
+}
+
+bool Recorder::BeginIdleStep() {
+  const base::MutexLock lock(mu_);
+  if (closed_) return true;
+  StepCounter next = counter_;
+  next.Advance();
+  if (Writes() && selector_->AnythingDueAt(next.current())) return false;
+  BeginLocked(next);
+  return true;
+}
+
+void Recorder::BeginLocked(const StepCounter& next) {
+  EndStepLocked();
+  counter_ = next;
   begun_ = counter_.current();
   open_ = true;
   if (!Writes()) return;
   writer_->NoteStep(begun_.step);
   selector_->BeginStep(begun_);
   due_.store(selector_->AnythingDue(), std::memory_order_relaxed);
+  TakeWaitingLocked();
 }
 
 void Recorder::EndStep() {
@@ -156,6 +176,7 @@ void Recorder::Close(bool abandoned) {
   {
     const base::MutexLock lock(mu_);
     if (closed_) return;
+    TakeLeftoversLocked();
     EndStepLocked();
     // Names that joined a collection at steps that were not due.
     if (selector_->HasMemberships()) SubmitLocked(/*last_of_step=*/false);
@@ -196,7 +217,7 @@ void Recorder::Save(std::string_view name, const TensorView& tensor) {
     captured.plan = std::move(plan);
     step = counter_.step();
   }
-  if (Capture(tensor, captured)) Add(std::move(captured), step);
+  if (capturer_.Capture(tensor, captured)) Add(std::move(captured), step);
 }
 
 void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
@@ -219,7 +240,30 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
     captured.plan = std::move(plan);
     step = begun_.step;
   }
-  if (Capture(tensor, captured)) Add(std::move(captured), step);
+  if (capturer_.Capture(tensor, captured)) Add(std::move(captured), step);
+}
+
+void Recorder::SaveTensorForNextStep(
+    std::string_view name, const TensorView& tensor,
+    std::span<const std::string_view> collections) {
+  {
+    const base::MutexLock lock(mu_);
+    if (!Writes()) return;
+    // Half of the buffer is left for what is on its way to the writer, or no
+    // room would ever come.
+    if (waiting_.size() >= kMostWaiting ||
+        waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
+      Skip(name, "waits for a step, as too many others do");
+      return;
+    }
+  }
+  WaitingTensor waiting;
+  if (!capturer_.Copy(name, tensor, waiting.captured)) return;
+  waiting.name = name;
+  waiting.collections.assign(collections.begin(), collections.end());
+  const base::MutexLock lock(mu_);
+  waiting_bytes_ += waiting.captured.content.bytes().size();
+  waiting_.push_back(std::move(waiting));
 }
 
 void Recorder::SaveScalar(std::string_view name, double value,
@@ -262,70 +306,39 @@ void Recorder::SubmitLocked(bool last_of_step) {
   submitted_ = true;
 }
 
-bool Recorder::Capture(const TensorView& tensor, CapturedTensor& captured) {
-  if (const std::string why = WhyUnsupported(tensor); !why.empty()) {
-    tally_.AddSkipped("kind",
-                      fmt::format("tensor '{}' {}", captured.plan->name, why));
-    return false;
+void Recorder::TakeWaitingLocked() {
+  waited_.clear();
+  waiting_bytes_ = 0;
+  for (WaitingTensor& waiting : std::exchange(waiting_, {})) {
+    waited_.insert(waiting.name);
+    AddWaitingLocked(std::move(waiting));
   }
-  captured.wall_time = base::WallSeconds();
-  captured.dtype = tensor.dtype;
-  captured.shape.assign(tensor.shape.begin(), tensor.shape.end());
-  captured.has_raw = captured.form->raw;
-  const uint64_t bytes = tensor.byte_size();
-  if (captured.has_raw && bytes > record::kMaxPayloadBytes - kRecordOverhead) {
-    tally_.AddSkipped(
-        "size", fmt::format("tensor '{}' has {} bytes; at most 2 GiB can be "
-                            "saved raw (its reductions can)",
-                            captured.plan->name, bytes));
-    captured.has_raw = false;
-  }
-  // Empty strings are values too, though they have no bytes.
-  const bool has_content =
-      bytes != 0 || (tensor.dtype == DType::kString && tensor.size() != 0);
-  if (captured.has_raw && has_content) return CopyContent(tensor, captured);
-  if (captured.NeedsDigest()) {
-    captured.digest =
-        std::make_unique<Digest>(MakeDigest(tensor, *captured.form));
-  }
-  return captured.has_raw || captured.form->shape || captured.digest != nullptr;
 }
 
-bool Recorder::CopyContent(const TensorView& tensor, CapturedTensor& captured) {
-  if (tensor.dtype == DType::kString) {
-    const auto* text = static_cast<const std::string_view*>(tensor.data);
-    captured.strings.assign(text, text + tensor.size());
-    return true;
+void Recorder::TakeLeftoversLocked() {
+  waiting_bytes_ = 0;
+  for (WaitingTensor& waiting : std::exchange(waiting_, {})) {
+    if (!Writes() || !open_ || waited_.contains(waiting.name)) {
+      Skip(waiting.name, "came after the last step had ended");
+    } else {
+      AddWaitingLocked(std::move(waiting));
+    }
   }
-  std::optional<Buffer> buffer = TakeBuffer(tensor.byte_size());
-  if (!buffer) {
-    tally_.AddDropped(
-        1, "full",
-        fmt::format("tensor '{}' was dropped: the buffer of {} MB is full",
-                    captured.plan->name, runtime_.buffer_bytes >> 20));
-    return false;
-  }
-  captured.content = *std::move(buffer);
-  tensor::CopyDense(tensor, captured.content.bytes());
-  return true;
 }
 
-std::optional<Buffer> Recorder::TakeBuffer(uint64_t bytes) {
-  if (auto buffer = pool_.TryTake(bytes)) return buffer;
-  {
-    // What this step holds back must reach the writer, or no room comes.
-    const base::MutexLock lock(mu_);
-    if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
+void Recorder::AddWaitingLocked(WaitingTensor waiting) {
+  CapturedTensor& captured = waiting.captured;
+  const std::vector<std::string_view> collections(waiting.collections.begin(),
+                                                  waiting.collections.end());
+  std::shared_ptr<TensorPlan> plan;
+  captured.form = selector_->Join(waiting.name, collections, begun_, plan);
+  if (captured.form == nullptr) return;
+  captured.plan = std::move(plan);
+  captured.has_raw =
+      capturer_.MayKeepRaw(captured, captured.content.bytes().size());
+  if (captured.has_raw || captured.form->shape || captured.NeedsDigest()) {
+    AddLocked(std::move(captured));
   }
-  if (runtime_.on_full == OnFull::kDrop) return pool_.TryTake(bytes);
-  // Once the writer was found stuck, nobody waits until it moves again.
-  const std::atomic<uint64_t>& progress = writer_->progress();
-  if (progress.load() == stuck_at_.load()) return std::nullopt;
-  const auto begin = std::chrono::steady_clock::now();
-  auto buffer = pool_.Take(bytes, runtime_.stuck_after, progress);
-  tally_.AddStall(std::chrono::steady_clock::now() - begin);
-  if (!buffer) stuck_at_.store(progress.load());
-  return buffer;
 }
 
 void Recorder::Add(CapturedTensor captured, int64_t step) {
@@ -337,6 +350,10 @@ void Recorder::Add(CapturedTensor captured, int64_t step) {
                     captured.plan->name, step));
     return;
   }
+  AddLocked(std::move(captured));
+}
+
+void Recorder::AddLocked(CapturedTensor captured) {
   batch_bytes_ += captured.content.bytes().size();
   batch_.tensors.push_back(std::move(captured));
   if (batch_bytes_ >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {

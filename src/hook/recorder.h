@@ -5,8 +5,11 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "smdebug/config.h"
 #include "smdebug/hook.h"
@@ -14,8 +17,8 @@
 #include "smdebug/tensor.h"
 #include "src/base/fork.h"
 #include "src/base/mutex.h"
-#include "src/hook/buffer_pool.h"
 #include "src/hook/captured.h"
+#include "src/hook/capturer.h"
 #include "src/hook/selector.h"
 #include "src/hook/step_counter.h"
 #include "src/hook/tally.h"
@@ -68,6 +71,7 @@ class Recorder {
   void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
+  bool BeginIdleStep() SMDEBUG_EXCLUDES(mu_);
   void EndStep() SMDEBUG_EXCLUDES(mu_);
   void Close(bool abandoned) SMDEBUG_EXCLUDES(mu_);
   void Skip(std::string_view name, std::string_view reason);
@@ -84,10 +88,20 @@ class Recorder {
   void SaveTensor(std::string_view name, const TensorView& tensor,
                   std::span<const std::string_view> collections)
       SMDEBUG_EXCLUDES(mu_);
+  void SaveTensorForNextStep(std::string_view name, const TensorView& tensor,
+                             std::span<const std::string_view> collections)
+      SMDEBUG_EXCLUDES(mu_);
   void SaveScalar(std::string_view name, double value,
                   const ScalarOptions& options) SMDEBUG_EXCLUDES(mu_);
 
  private:
+  // A copy of a tensor that belongs to the next step.
+  struct WaitingTensor {
+    std::string name;
+    std::vector<std::string> collections;
+    CapturedTensor captured;  // Without plan and form.
+  };
+
   void RethrowWriterError();
 
   // Whether anything that is saved now could be written.
@@ -95,20 +109,24 @@ class Recorder {
     return writer_ != nullptr && !writer_->silent();
   }
 
+  // Gives the writer what this step has so far.
+  void HandOver() SMDEBUG_EXCLUDES(mu_);
+
+  // Ends the step if one is open, and begins the one that `next` has reached.
+  void BeginLocked(const StepCounter& next) SMDEBUG_REQUIRES(mu_);
   // Ends the step if one is open and hands over what is left of it.
   void EndStepLocked() SMDEBUG_REQUIRES(mu_);
   void SubmitLocked(bool last_of_step) SMDEBUG_REQUIRES(mu_);
 
-  // Reduces or copies `tensor` as captured.form asks. False if nothing of it
-  // can be saved; it is counted then.
-  bool Capture(const TensorView& tensor, CapturedTensor& captured)
-      SMDEBUG_EXCLUDES(mu_);
-  bool CopyContent(const TensorView& tensor, CapturedTensor& captured)
-      SMDEBUG_EXCLUDES(mu_);
-  std::optional<Buffer> TakeBuffer(uint64_t bytes) SMDEBUG_EXCLUDES(mu_);
+  // Gives the open step what waited for it.
+  void TakeWaitingLocked() SMDEBUG_REQUIRES(mu_);
+  // Gives the last step, if it is open, what would wait for ever.
+  void TakeLeftoversLocked() SMDEBUG_REQUIRES(mu_);
+  void AddWaitingLocked(WaitingTensor waiting) SMDEBUG_REQUIRES(mu_);
 
   // Adds `captured` to the open step if that is still `step`.
   void Add(CapturedTensor captured, int64_t step) SMDEBUG_EXCLUDES(mu_);
+  void AddLocked(CapturedTensor captured) SMDEBUG_REQUIRES(mu_);
 
   HookConfig config_;  // Fixed once the first step began.
   const RuntimeOptions runtime_;
@@ -116,7 +134,7 @@ class Recorder {
   std::unique_ptr<Storage> owned_storage_;
   std::unique_ptr<Storage> owned_tensorboard_;
   Tally tally_;
-  BufferPool pool_;
+  Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.
 
   mutable base::Mutex mu_;
@@ -128,9 +146,12 @@ class Recorder {
   Batch batch_ SMDEBUG_GUARDED_BY(mu_);
   uint64_t batch_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
   bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
+  std::vector<WaitingTensor> waiting_ SMDEBUG_GUARDED_BY(mu_);
+  uint64_t waiting_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  // Names of what the last step begun got so.
+  std::set<std::string, std::less<>> waited_ SMDEBUG_GUARDED_BY(mu_);
 
   std::atomic<bool> due_{false};
-  std::atomic<uint64_t> stuck_at_{UINT64_MAX};  // The writer's progress then.
   std::atomic<bool> stuck_{false};
 };
 

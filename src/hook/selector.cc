@@ -56,6 +56,12 @@ void Selector::BeginStep(const Stamp& stamp) {
   due_id_ = due_ids_.try_emplace(due_, due_ids_.size() + 1).first->second;
 }
 
+bool Selector::AnythingDueAt(const Stamp& stamp) const {
+  return std::ranges::any_of(collections_, [&](const auto* collection) {
+    return collection->saved && IsDue(*collection, stamp);
+  });
+}
+
 std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
   if (const auto it = tensors_.find(name); it != tensors_.end()) {
     return it->second;

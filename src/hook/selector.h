@@ -65,6 +65,9 @@ class Selector {
 
   bool AnythingDue() const noexcept { return due_id_ != kNothingDue; }
 
+  // Whether anything would be due at a step to come.
+  bool AnythingDueAt(const Stamp& stamp) const;
+
   // The same number for the same set of due collections; 0 for none.
   uint64_t due_key() const noexcept { return due_id_; }
 

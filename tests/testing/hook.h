@@ -50,4 +50,11 @@ inline void SaveFloatsTo(Hook& hook, std::string_view name,
   hook.SaveTensor(name, ViewOf<float>(values, shape), collections);
 }
 
+inline void SaveFloatsForNextStep(
+    Hook& hook, std::string_view name, const std::vector<float>& values,
+    std::initializer_list<std::string_view> collections) {
+  const int64_t shape[] = {static_cast<int64_t>(values.size())};
+  hook.SaveTensorForNextStep(name, ViewOf<float>(values, shape), collections);
+}
+
 }  // namespace smdebug::testing

@@ -32,6 +32,17 @@ HookType = TypeVar("HookType", bound="BaseHook")
 # number.
 _MOST_WAITING = 10_000
 
+# How many times the process was forked on the way from where this was loaded.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
 
 class BaseHook:
     """Saves what a training job computes; a framework's Hook tells it what that is.
@@ -62,12 +73,12 @@ class BaseHook:
         save_all: bool = False,
         include_workers: str = "one",
     ) -> None:
-        self._pid = os.getpid()
+        self._forks: int | None = _forks
         self._core: _core.Hook | None = None
         self._off: set[str] = set()
         self._closed = False
+        # What was saved before the first step.
         self._waiting: list[tuple[str, tuple[Any, ...]]] = []
-        self._waited: set[str] = set()  # Tensors that the current step got so.
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
 
@@ -251,7 +262,7 @@ class BaseHook:
 
     def _active(self) -> bool:
         """Whether this process is the one that the hook was made in, and it is not closed."""
-        return not self._closed and os.getpid() == self._pid
+        return not self._closed and self._forks == _forks
 
     def _prepare(self) -> _core.Hook | None:
         """The core's hook, made at the first call; None if it could not be made."""
@@ -304,19 +315,18 @@ class BaseHook:
         core = self._prepare()
         if core is None:
             return False
+        waiting, self._waiting = self._waiting, []
+        self._save(waiting, "save_tensor")
         due = core.begin_step(number)
-        self._waited.clear()
-        if self._waiting:
-            self._save_what_waited()
+        self._save(waiting, "save_scalar")
         if due:
             relay()
         return due
 
-    def _save_what_waited(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _save(self, waiting: list[tuple[str, tuple[Any, ...]]], wanted: str) -> None:
         for method, arguments in waiting:
-            getattr(self._core, method)(*arguments)
-            self._waited.add(arguments[0])
+            if method == wanted:
+                getattr(self._core, method)(*arguments)
 
     def _belongs_to_next_step(self) -> bool:
         """Whether a tensor that is saved now waits for the step that begins next."""
@@ -378,16 +388,20 @@ class BaseHook:
         the first, or where a framework's hook can tell. Each collection's own schedule and
         reductions count; one that is missing is made.
         """
-        collections = flatten([collections_to_write])
+        if isinstance(collections_to_write, str):
+            collections = [collections_to_write]
+        else:
+            collections = flatten([collections_to_write])
         for name in collections:
             if name not in self.collection_manager.collections:
                 made = self._collection_class(name, tensor_names={tensor_name})
                 self.collection_manager.add(made)
-        if self._core is None or self._belongs_to_next_step():
+        if self._core is None:
             copied = self._copy(tensor_value)
-            self._wait_for_step("save_tensor", tensor_name, copied, collections)
+            self._wait_for_step("save_tensor", tensor_name, copied, collections, True)
         else:
-            self._core.save_tensor(tensor_name, tensor_value, collections)
+            next_step = self._belongs_to_next_step()
+            self._core.save_tensor(tensor_name, tensor_value, collections, next_step)
 
     def _copy(self, value: object) -> object:
         """A copy of a tensor that has to wait."""
@@ -437,12 +451,8 @@ class BaseHook:
         self._closed = True
         self._detach()
         if core is not None:
-            # There is no next step; the last one takes what it does not have already.
-            for _, (name, *_) in self._waiting:
-                if name in self._waited:
-                    core.skip(name, "came after the last step had ended")
-            self._waiting = [entry for entry in self._waiting if entry[1][0] not in self._waited]
-            self._save_what_waited()
+            for method in ("save_tensor", "save_scalar"):
+                self._save(self._waiting, method)
             getattr(core, how)()
         relay()
 
@@ -475,16 +485,15 @@ class BaseHook:
         return {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._pid = -1
+        self._forks = None
         self._core = None
         self._closed = True
         self._off = {"core"}
         self._waiting = []
-        self._waited = set()
         self.logger = get_logger()
 
     def __repr__(self) -> str:
-        if self._pid < 0:
+        if self._forks is None:
             return f"<{type(self).__module__}.{type(self).__name__}: a copy, which does nothing>"
         return (
             f"<{type(self).__module__}.{type(self).__name__}(out_dir={self.out_dir}, "

@@ -8,6 +8,7 @@ from typing import Any, Callable, ClassVar
 
 import torch
 
+from smdebug import _core
 from smdebug.core.arrays import Description
 from smdebug.core.checks import whole_number
 from smdebug.core.collection import Collection as BaseCollection
@@ -73,6 +74,8 @@ class Hook(BaseHook):
         self._losses: list[WatchedModule] = []
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
+        # Whether a step of which nothing is saved needs nothing but to be counted.
+        self._may_idle = False
         # Once a tensor was saved by save_tensor().
         self._backward: ExpectedBackward | None = None
         super().__init__(
@@ -180,8 +183,15 @@ class Hook(BaseHook):
         """
         if is_recomputing():
             return
-        self._forwards = self._forwards % self.forwards_per_step + 1
         self._started = watched.reference
+        try:
+            if self._may_idle and self._core is not None and self._core.begin_idle_step():
+                return
+        except Exception as error:
+            if _core.is_strict():
+                raise
+            self._failed("begin_idle_step", error)
+        self._forwards = self._forwards % self.forwards_per_step + 1
         if self._backward is not None:
             self._backward.expect(watched)
         if self._forwards == 1 and "_start_step" not in self._off:
@@ -189,10 +199,12 @@ class Hook(BaseHook):
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
+        self._may_idle = False
         self._recorded.clear()
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
+            self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
             return
         core = self._core
         assert core is not None
@@ -205,6 +217,7 @@ class Hook(BaseHook):
         # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
         # to the step of the two.
         if self._backward is None:
+            self._may_idle = False
             self._backward = ExpectedBackward()
             root = self._started()
             if root is not None and all(p.grad is None for p in root.parameters):
@@ -264,3 +277,4 @@ class Hook(BaseHook):
         self._handles = []
         self._attachment = None
         self._backward = None
+        self._may_idle = False

@@ -23,6 +23,7 @@ from smdebug.exceptions import (
     SMDebugValueError,
 )
 from smdebug.pytorch import watched
+from smdebug.trials import create_trial
 from support.torch_hooks import MakeHook
 from support.torch_nets import Net, train
 from torch import nn
@@ -155,6 +156,20 @@ def test_a_fault_in_a_call_of_the_core(
     monkeypatch.setattr(core_hook, "_core", FaultyCore(call))
     monkeypatch.setattr(watched, "_core", FaultyCore(call))
     assert weights(hook) == untouched
+
+
+def test_a_fault_at_a_step_of_which_nothing_is_saved(
+    make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch, run_dir: Path
+) -> None:
+    hook = make_hook(save_config=smd.SaveConfig(save_interval=4), include_collections=["weights"])
+    monkeypatch.setattr(core_hook, "_core", FaultyCore("begin_idle_step"))
+    net = Net()
+    hook.register_module(net)
+    train(net, net, nn.CrossEntropyLoss(), 10)
+    hook.close()
+    assert create_trial(str(run_dir)).steps() == [0, 4, 8]
+    ledger = json.loads((run_dir / "ledger/worker_0.json").read_text())
+    assert any("injected" in text for text in ledger["messages"].values())
 
 
 def test_a_fault_is_in_the_ledger(

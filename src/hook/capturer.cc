@@ -1,0 +1,110 @@
+#include "src/hook/capturer.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "src/base/clock.h"
+#include "src/record/record.h"
+#include "src/tensor/gather.h"
+
+namespace smdebug::hook {
+namespace {
+
+// Room in a record for everything but the tensor's bytes.
+constexpr uint64_t kRecordOverhead = uint64_t{1} << 20;
+
+// Empty strings are values too, though they have no bytes.
+bool HasContent(const TensorView& tensor) {
+  return tensor.byte_size() != 0 ||
+         (tensor.dtype == DType::kString && tensor.size() != 0);
+}
+
+}  // namespace
+
+Capturer::Capturer(const RuntimeOptions& runtime, Tally* tally,
+                   std::function<void()> hand_over)
+    : runtime_(runtime),
+      tally_(tally),
+      hand_over_(std::move(hand_over)),
+      pool_(runtime.buffer_bytes) {}
+
+bool Capturer::Describe(std::string_view name, const TensorView& tensor,
+                        CapturedTensor& captured) {
+  if (const std::string why = WhyUnsupported(tensor); !why.empty()) {
+    tally_->AddSkipped("kind", fmt::format("tensor '{}' {}", name, why));
+    return false;
+  }
+  captured.wall_time = base::WallSeconds();
+  captured.dtype = tensor.dtype;
+  captured.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  return true;
+}
+
+bool Capturer::MayKeepRaw(const CapturedTensor& captured, uint64_t bytes) {
+  if (!captured.form->raw) return false;
+  if (bytes <= record::kMaxPayloadBytes - kRecordOverhead) return true;
+  tally_->AddSkipped(
+      "size", fmt::format("tensor '{}' has {} bytes; at most 2 GiB can be "
+                          "saved raw (its reductions can)",
+                          captured.plan->name, bytes));
+  return false;
+}
+
+bool Capturer::Capture(const TensorView& tensor, CapturedTensor& captured) {
+  if (!Describe(captured.plan->name, tensor, captured)) return false;
+  captured.has_raw = MayKeepRaw(captured, tensor.byte_size());
+  if (captured.has_raw && HasContent(tensor)) {
+    return CopyContent(captured.plan->name, tensor, captured);
+  }
+  if (captured.NeedsDigest()) {
+    captured.digest =
+        std::make_unique<Digest>(MakeDigest(tensor, *captured.form));
+  }
+  return captured.has_raw || captured.form->shape || captured.digest != nullptr;
+}
+
+bool Capturer::Copy(std::string_view name, const TensorView& tensor,
+                    CapturedTensor& captured) {
+  return Describe(name, tensor, captured) &&
+         CopyContent(name, tensor, captured);
+}
+
+bool Capturer::CopyContent(std::string_view name, const TensorView& tensor,
+                           CapturedTensor& captured) {
+  if (!HasContent(tensor)) return true;
+  if (tensor.dtype == DType::kString) {
+    const auto* text = static_cast<const std::string_view*>(tensor.data);
+    captured.strings.assign(text, text + tensor.size());
+    return true;
+  }
+  std::optional<Buffer> buffer = TakeBuffer(tensor.byte_size());
+  if (!buffer) {
+    tally_->AddDropped(
+        1, "full",
+        fmt::format("tensor '{}' was dropped: the buffer of {} MB is full",
+                    name, runtime_.buffer_bytes >> 20));
+    return false;
+  }
+  captured.content = *std::move(buffer);
+  tensor::CopyDense(tensor, captured.content.bytes());
+  return true;
+}
+
+std::optional<Buffer> Capturer::TakeBuffer(uint64_t bytes) {
+  if (auto buffer = pool_.TryTake(bytes)) return buffer;
+  // What the caller holds back must reach the writer, or no room comes.
+  hand_over_();
+  if (runtime_.on_full == OnFull::kDrop) return pool_.TryTake(bytes);
+  // Once the writer was found stuck, nobody waits until it moves again.
+  const std::atomic<uint64_t>& progress = *progress_;
+  if (progress.load() == stuck_at_.load()) return std::nullopt;
+  const auto begin = std::chrono::steady_clock::now();
+  auto buffer = pool_.Take(bytes, runtime_.stuck_after, progress);
+  tally_->AddStall(std::chrono::steady_clock::now() - begin);
+  if (!buffer) stuck_at_.store(progress.load());
+  return buffer;
+}
+
+}  // namespace smdebug::hook

@@ -1,0 +1,192 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/hook.h"
+#include "tests/testing/hook.h"
+#include "tests/testing/run.h"
+
+// Steps of which nothing is saved, and tensors that wait for the next step.
+namespace smdebug {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using testing::ReadIndex;
+using testing::ReadStep;
+using testing::SaveEverything;
+using testing::SaveFloats;
+using testing::SaveFloatsForNextStep;
+using testing::SaveFloatsTo;
+using testing::Steps;
+
+using HookWaitingTest = testing::HookFixture;
+
+HookConfig SaveEvery(int64_t interval) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = interval});
+  return config;
+}
+
+TEST_F(HookWaitingTest, IdleStepsAreBegunAndOthersAreNot) {
+  auto hook = Open(SaveEvery(3));
+  EXPECT_FALSE(hook->BeginIdleStep());
+  EXPECT_EQ(hook->step(), -1);
+  hook->BeginStep();
+  SaveFloats(*hook, "w", {1});
+  EXPECT_TRUE(hook->BeginIdleStep());
+  EXPECT_FALSE(hook->StepIsDue());
+  EXPECT_TRUE(hook->BeginIdleStep());
+  EXPECT_FALSE(hook->BeginIdleStep());
+  EXPECT_EQ(hook->step(), 2);
+  hook->BeginStep();
+  SaveFloats(*hook, "w", {2});
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 3));
+}
+
+TEST_F(HookWaitingTest, AnIdleStepIsJudgedByTheMode) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 2});
+  auto hook = Open(config);
+  hook->SetMode(Mode::kTrain);
+  hook->BeginStep();
+  EXPECT_TRUE(hook->BeginIdleStep());
+  hook->SetMode(Mode::kEval);
+  EXPECT_FALSE(hook->BeginIdleStep());  // The first of that mode.
+  hook->BeginStep();
+  EXPECT_TRUE(hook->BeginIdleStep());
+  EXPECT_EQ(hook->mode_step(Mode::kEval), 1);
+}
+
+TEST_F(HookWaitingTest, AfterTheEndThereIsNoWork) {
+  auto hook = Open(SaveEverything());
+  hook->Close();
+  EXPECT_TRUE(hook->BeginIdleStep());
+}
+
+TEST_F(HookWaitingTest, AHookThatWritesNothingHasOnlyIdleSteps) {
+  HookConfig config = SaveEverything();
+  config.dry_run = true;
+  auto hook = Open(config);
+  EXPECT_TRUE(hook->BeginIdleStep());
+  SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
+  EXPECT_TRUE(hook->BeginIdleStep());
+  EXPECT_EQ(hook->step(), 1);
+}
+
+TEST_F(HookWaitingTest, ATensorWaitsAsItWas) {
+  auto hook = Open(SaveEverything());
+  std::vector<float> values = {1, 2};
+  const int64_t shape[] = {2};
+  const std::string_view collections[] = {"mine"};
+  hook->BeginStep();
+  hook->SaveTensorForNextStep("t", ViewOf<float>(values, shape), collections);
+  values = {8, 9};
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(1));
+  EXPECT_THAT(ReadStep(*storage_, 1).at("t").As<float>(), ElementsAre(1, 2));
+  EXPECT_THAT(hook->GetCollection("mine")->tensor_names, ElementsAre("t"));
+}
+
+TEST_F(HookWaitingTest, TheScheduleOfTheNextStepCounts) {
+  auto hook = Open(SaveEvery(2));
+  for (const float step : {0.0f, 1.0f, 2.0f, 3.0f}) {
+    hook->BeginStep();
+    SaveFloatsForNextStep(*hook, "t", {step}, {"mine"});
+  }
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(2, 4));
+  EXPECT_THAT(ReadStep(*storage_, 2).at("t").As<float>(), ElementsAre(1));
+}
+
+TEST_F(HookWaitingTest, AnIdleStepTakesWhatWaitedForIt) {
+  HookConfig config;
+  config.out_dir = "unused";
+  config.include_collections = {"weights"};
+  config.save_config = SaveConfig::Every({.save_interval = 2});
+  Collection mine;
+  mine.name = "mine";
+  mine.include_regex = {"nothing"};
+  mine.save_config = SaveConfig::Every({.save_interval = 1});
+  config.collections = {mine};
+  auto hook = Open(config);
+  hook->BeginStep();
+  SaveFloatsForNextStep(*hook, "t", {5}, {"mine"});
+  EXPECT_TRUE(hook->BeginIdleStep());
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 1).at("t").As<float>(), ElementsAre(5));
+}
+
+TEST_F(HookWaitingTest, ReductionsOfWhatWaited) {
+  HookConfig config = SaveEverything();
+  ReductionConfig reductions;
+  reductions.reductions = {{ReductionOp::kMax}};
+  config.reduction_config = reductions;
+  auto hook = Open(config);
+  hook->BeginStep();
+  SaveFloatsForNextStep(
+      *hook, "t", {1, 7, std::numeric_limits<float>::quiet_NaN(), 3}, {"mine"});
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 1), ElementsAre(Key("smdebug/reductions/max/t")));
+  const auto index = ReadIndex(*storage_, 1);
+  ASSERT_EQ(index->counts.size(), 1u);
+  EXPECT_EQ(index->counts[0].nan, 1);
+}
+
+TEST_F(HookWaitingTest, WithoutANextStepTheLastTakesIt) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "w", {0});
+  SaveFloatsForNextStep(*hook, "late", {6}, {"mine"});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0).at("late").As<float>(), ElementsAre(6));
+  EXPECT_EQ(hook->stats().skipped, 0);
+}
+
+TEST_F(HookWaitingTest, TheLastStepDoesNotTakeANameTwice) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
+  hook->BeginStep();
+  SaveFloatsForNextStep(*hook, "t", {2}, {"mine"});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 1).at("t").As<float>(), ElementsAre(1));
+  EXPECT_EQ(hook->stats().skipped, 1);
+}
+
+TEST_F(HookWaitingTest, WhatWaitsForAStepThatNeverComesIsCounted) {
+  auto hook = Open(SaveEverything());
+  SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), IsEmpty());
+  EXPECT_EQ(hook->stats().skipped, 1);
+}
+
+TEST_F(HookWaitingTest, WhatWaitsIsBounded) {
+  RuntimeOptions runtime;
+  runtime.buffer_bytes = 64 << 10;
+  auto hook = Open(SaveEverything(), runtime);
+  hook->BeginStep();
+  const std::vector<float> values(1024);  // 4 KiB.
+  for (int i = 0; i < 20; ++i) {
+    SaveFloatsForNextStep(*hook, "t" + std::to_string(i), values, {"mine"});
+  }
+  EXPECT_EQ(hook->stats().skipped, 12);  // Half of the buffer holds 8.
+  hook->BeginStep();
+  SaveFloatsForNextStep(*hook, "again", values, {"mine"});
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_EQ(ReadStep(*storage_, 1).size(), 8u);
+  EXPECT_THAT(ReadStep(*storage_, 2), ElementsAre(Key("again")));
+}
+
+}  // namespace
+}  // namespace smdebug
