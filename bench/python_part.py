@@ -23,7 +23,7 @@ Figures = dict[str, dict[str, float]]
 
 def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Figures]:
     """What "ours" and the "reference" cost: all figures of all benchmarks."""
-    amount = ["--seconds", "0.1", "--pairs", "2"] if quick else ["--seconds", "4"]
+    amount = ["--seconds", "0.1", "--rounds", "1"] if quick else ["--seconds", "6"]
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
         scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])

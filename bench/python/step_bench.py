@@ -5,9 +5,15 @@ The same file runs where smdebug 2 is installed and where smdebug 1.0 is. Two co
 are trained with the same batch, one of them with a hook. Their steps (forward, loss, backward,
 optimizer) alternate, so that what the machine does besides hits both.
 
-Where nothing is saved, single steps alternate. Where something is, blocks of steps do, and after
-each block the process waits until it is idle: a writer in the background slows the hooked steps
-down, as it does in training, and not the bare ones. That wait is reported, not counted.
+Where nothing is saved, single steps alternate, on one thread, since threads that wait for each
+other add more noise than is measured. Where something is saved, blocks of steps alternate, and
+after each block the process waits until it is idle: a writer in the background slows the hooked
+steps down, as it does in training, and not the bare ones. That wait is reported, not counted.
+
+Where in memory a copy lies can change its pace by several percent for as long as it lives, so
+each configuration is measured in rounds, with new copies for each, and the lower quartiles of
+bare and of hooked times are compared: what else a machine does only slows it down. Files are only emptied between
+rounds: ext4 is slow to find room for a new file where others were removed a moment ago.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ import copy
 import gc
 import json
 import os
-import shutil
+import random
 import statistics
 import tempfile
 import time
@@ -125,6 +131,11 @@ def add_hook(training: Training, wanted: Configuration, out_dir: Path) -> Any:  
     return hook
 
 
+def undisturbed(seconds: list[float]) -> float:
+    """The lower quartile of times."""
+    return statistics.quantiles(seconds, n=4, method="inclusive")[0]
+
+
 class Measured:
     """Seconds of bare and of hooked steps, pair by pair, and of waits after hooked ones."""
 
@@ -144,19 +155,28 @@ class Measured:
                 self.waits.append(wait_until_idle() / steps)
 
     def figures(self) -> Figures:
-        added = [hooked - bare for bare, hooked in zip(self.bare, self.hooked)]
-        bare = statistics.median(self.bare)
-        quarters = statistics.quantiles(added, n=4)
-        spread = (quarters[2] - quarters[0]) / 2
+        bare = undisturbed(self.bare)
+        added = undisturbed(self.hooked) - bare
+        error = self.standard_error()
         return {
-            "us": 1e6 * statistics.median(added),
-            "us_spread": 1e6 * spread,
-            "percent": 100 * statistics.median(added) / bare,
-            "percent_spread": 100 * spread / bare,
+            "us": 1e6 * added,
+            "us_spread": 1e6 * error,
+            "percent": 100 * added / bare,
+            "percent_spread": 100 * error / bare,
             "bare_us": 1e6 * bare,
             "waited_percent": 100 * statistics.mean(self.waits) / bare if self.waits else 0.0,
-            "pairs": len(added),
+            "pairs": len(self.bare),
         }
+
+    def standard_error(self) -> float:
+        """Of what the hook adds, by drawing as many pairs from those measured, many times."""
+        draw = random.Random(1)
+        pairs = list(zip(self.bare, self.hooked))
+        drawn = [draw.choices(pairs, k=len(pairs)) for _ in range(200)]
+        return statistics.stdev(
+            undisturbed([hooked for _, hooked in some]) - undisturbed([bare for bare, _ in some])
+            for some in drawn
+        )
 
 
 def bytes_under(folder: Path) -> int:
@@ -171,9 +191,16 @@ def check_saved(out_dir: Path, steps: int) -> int:
     return len(json.loads(index[-1].read_text())["tensor_payload"])
 
 
-def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, pairs: int) -> Figures:
-    """Figures of one configuration, from at least `pairs` pairs that take about `seconds`."""
-    out_dir = Path(tempfile.mkdtemp(dir=folder)) / "run"
+def empty_files(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            os.truncate(path, 0)
+
+
+def measure_round(
+    job: Job, wanted: Configuration, out_dir: Path, seconds: float, measured: Measured
+) -> int:
+    """Adds pairs of new copies for about `seconds`; tells how many records a saved step has."""
     bare, hooked = Training(job), Training(job)
     hook = add_hook(hooked, wanted, out_dir)
     steps = STEPS_OF_BLOCK if wanted.saves else 1
@@ -182,20 +209,34 @@ def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, pairs
     hooked.seconds(STEPS_OF_BLOCK)
     wait_until_idle()
     gc.collect()
-    measured = Measured()
+    before = len(measured.hooked)
     end = time.perf_counter() + seconds
-    while len(measured.bare) < pairs or time.perf_counter() < end:
+    while len(measured.hooked) < before + 2 or time.perf_counter() < end:
         measured.add_pair(bare, hooked, steps)
-    figures = measured.figures()
     hook.close()
-    trained = STEPS_OF_BLOCK + steps * len(measured.hooked)
-    figures["records"] = check_saved(out_dir, -(-trained // wanted.interval))
-    if wanted.saves:
-        written = bytes_under(out_dir) / (len(measured.hooked) + 1)
-        spent = steps * (statistics.mean(measured.hooked) + statistics.mean(measured.waits))
-        figures["written_mb_per_second"] = written / 1e6 / spent
     smd.del_hook()
-    shutil.rmtree(out_dir.parent)
+    trained = STEPS_OF_BLOCK + steps * (len(measured.hooked) - before)
+    return check_saved(out_dir, -(-trained // wanted.interval))
+
+
+def measure(job: Job, wanted: Configuration, folder: Path, seconds: float, rounds: int) -> Figures:
+    """Figures of one configuration, from rounds that take about `seconds` together."""
+    measured = Measured()
+    records, written = 0, 0
+    threads = torch.get_num_threads()
+    torch.set_num_threads(threads if wanted.saves else 1)
+    for _ in range(rounds):
+        out_dir = Path(tempfile.mkdtemp(dir=folder)) / "run"
+        records = measure_round(job, wanted, out_dir, seconds / rounds, measured)
+        written += bytes_under(out_dir)
+        empty_files(out_dir)
+    torch.set_num_threads(threads)
+    figures = measured.figures()
+    figures["records"] = records
+    if wanted.saves:
+        spent = statistics.mean(measured.hooked) + statistics.mean(measured.waits)
+        blocks = len(measured.hooked) + rounds
+        figures["written_mb_per_second"] = written / 1e6 / (blocks * STEPS_OF_BLOCK * spent)
     return figures
 
 
@@ -208,8 +249,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", choices=MODELS)
     parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each configuration")
-    parser.add_argument("--pairs", type=int, default=3, help="at least, for each configuration")
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each configuration")
+    parser.add_argument("--rounds", type=int, default=6, help="for each configuration")
     parser.add_argument("--only", help="the name of one configuration")
     args = parser.parse_args()
     results: dict[str, Figures] = {}
@@ -217,8 +258,10 @@ def main() -> None:
         for wanted in configurations(args.model):
             if args.only in (None, wanted.name):
                 job = make_job(args.model, wanted.small)
+                # What costs next to nothing takes longer to be told from noise.
+                seconds = args.seconds if wanted.saves else 3 * args.seconds
                 results[f"{args.model}/{wanted.name}"] = measure(
-                    job, wanted, Path(folder), args.seconds, args.pairs
+                    job, wanted, Path(folder), seconds, args.rounds
                 )
     if "modules100/idle" in results:
         results["modules100/idle_module"] = per_part(results["modules100/idle"], 100)

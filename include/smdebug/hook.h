@@ -60,7 +60,7 @@ struct RuntimeOptions {
 // What a hook has done so far. The same numbers are in the run's ledger.
 struct HookStats {
   int64_t steps_saved = 0;    // Steps with published files.
-  int64_t tensors_saved = 0;  // Records published, reductions included.
+  int64_t tensors_saved = 0;  // Published, reductions included.
   uint64_t bytes_saved = 0;   // Bytes of published event files.
   int64_t scalars_saved = 0;
   int64_t stalls = 0;  // Waits for room in the buffer.

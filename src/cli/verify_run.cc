@@ -111,7 +111,8 @@ class Verifier {
     for (const auto& entry : index.tensors) {
       // A rider that stands in both lists is one value.
       if (riders.contains(entry.location.start)) continue;
-      VerifyValue(key, blob->bytes, entry.name, entry.location);
+      VerifyValue(key, blob->bytes, entry.name, entry.location,
+                  entry.stored_as);
     }
     if (!first_time) return;
     ++result_.event_files;
@@ -126,7 +127,8 @@ class Verifier {
   }
 
   void VerifyValue(const std::string& key, Bytes file, const std::string& name,
-                   const Location& location) {
+                   const Location& location,
+                   const std::string& stored_as = {}) {
     ++result_.values;
     if (!location.crc32c) ++result_.without_checksum;
     if (location.start > file.size() ||
@@ -150,7 +152,7 @@ class Verifier {
     }
     try {
       const auto decoded = record::DecodeTensorRecord(record, key);
-      if (decoded.name != name) {
+      if (decoded.name != (stored_as.empty() ? name : stored_as)) {
         AddDamage(key, fmt::format("holds '{}' in its place", decoded.name),
                   name);
       }

@@ -15,6 +15,11 @@ Digest MakeDigest(const TensorView& tensor, const Form& form) {
   return digest;
 }
 
+bool MayBeShared(const CapturedTensor& tensor) {
+  constexpr size_t kLeastBytes = 4096;  // Less is not worth a search.
+  return tensor.has_raw && tensor.bytes().size() >= kLeastBytes;
+}
+
 std::string WhyUnsupported(const TensorView& tensor) {
   if (tensor.dtype != DType::kString && ItemSize(tensor.dtype) == 0) {
     return fmt::format("has the unknown element type {}",

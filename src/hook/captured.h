@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,12 @@ struct CapturedTensor {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> shape;
   bool has_raw = false;
-  Buffer content;                    // If has_raw, but for kString.
+  // A copy, shared by tensors of a step with the same content; null without
+  // bytes, and for kString.
+  std::shared_ptr<const Buffer> content;
+  const void* source = nullptr;  // Where it was copied from; may be gone.
+  // The tensor of the step whose record has the same content; null: none.
+  std::shared_ptr<const TensorPlan> same_as;
   std::vector<std::string> strings;  // If has_raw and kString.
   std::unique_ptr<Digest> digest;    // Null until computed.
 
@@ -44,9 +50,13 @@ struct CapturedTensor {
     return asked && reduce::IsReducible(dtype);
   }
 
+  std::span<const std::byte> bytes() const noexcept {
+    return content == nullptr ? std::span<const std::byte>() : content->bytes();
+  }
+
   // A dense view over `content`.
   TensorView View() const noexcept {
-    return {content.bytes().data(), dtype, shape, {}};
+    return {bytes().data(), dtype, shape, {}};
   }
 };
 
@@ -59,6 +69,9 @@ struct CapturedScalar {
 
 // Digests `tensor` as `form` asks.
 Digest MakeDigest(const TensorView& tensor, const Form& form);
+
+// Whether the record of a tensor may be shared by others of the step.
+bool MayBeShared(const CapturedTensor& tensor);
 
 // Why `tensor` cannot be saved at all; empty if it can.
 std::string WhyUnsupported(const TensorView& tensor);

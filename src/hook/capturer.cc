@@ -1,6 +1,8 @@
 #include "src/hook/capturer.h"
 
 #include <chrono>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +21,13 @@ constexpr uint64_t kRecordOverhead = uint64_t{1} << 20;
 bool HasContent(const TensorView& tensor) {
   return tensor.byte_size() != 0 ||
          (tensor.dtype == DType::kString && tensor.size() != 0);
+}
+
+// Whether `tensor`, which is dense, has the bytes that were copied of `twin`.
+bool HasSameBytes(const TensorView& tensor, const CapturedTensor& twin) {
+  const auto bytes = twin.bytes();
+  return bytes.size() == tensor.byte_size() &&
+         std::memcmp(tensor.data, bytes.data(), bytes.size()) == 0;
 }
 
 }  // namespace
@@ -52,10 +61,16 @@ bool Capturer::MayKeepRaw(const CapturedTensor& captured, uint64_t bytes) {
   return false;
 }
 
-bool Capturer::Capture(const TensorView& tensor, CapturedTensor& captured) {
+bool Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
+                       CapturedTensor& captured) {
   if (!Describe(captured.plan->name, tensor, captured)) return false;
   captured.has_raw = MayKeepRaw(captured, tensor.byte_size());
   if (captured.has_raw && HasContent(tensor)) {
+    if (twin != nullptr && HasSameBytes(tensor, *twin)) {
+      captured.content = twin->content;
+      captured.same_as = twin->plan;
+      return true;
+    }
     return CopyContent(captured.plan->name, tensor, captured);
   }
   if (captured.NeedsDigest()) {
@@ -87,8 +102,9 @@ bool Capturer::CopyContent(std::string_view name, const TensorView& tensor,
                     name, runtime_.buffer_bytes >> 20));
     return false;
   }
-  captured.content = *std::move(buffer);
-  tensor::CopyDense(tensor, captured.content.bytes());
+  tensor::CopyDense(tensor, buffer->bytes());
+  captured.content = std::make_shared<const Buffer>(*std::move(buffer));
+  captured.source = tensor.data;
   return true;
 }
 

@@ -30,9 +30,11 @@ class Capturer {
     progress_ = progress;
   }
 
-  // Reduces or copies `tensor` as captured.form asks. False if nothing of it
+  // Reduces or copies `tensor` as captured.form asks. `twin`, which may be
+  // null, is shared instead if it has the same bytes. False if nothing of it
   // can be saved.
-  bool Capture(const TensorView& tensor, CapturedTensor& captured);
+  bool Capture(const TensorView& tensor, const CapturedTensor* twin,
+               CapturedTensor& captured);
 
   // Copies `tensor`, for which there is no form yet. False if it cannot.
   bool Copy(std::string_view name, const TensorView& tensor,

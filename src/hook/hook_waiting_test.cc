@@ -135,7 +135,8 @@ TEST_F(HookWaitingTest, ReductionsOfWhatWaited) {
       *hook, "t", {1, 7, std::numeric_limits<float>::quiet_NaN(), 3}, {"mine"});
   hook->BeginStep();
   hook->Close();
-  EXPECT_THAT(ReadStep(*storage_, 1), ElementsAre(Key("smdebug/reductions/max/t")));
+  EXPECT_THAT(ReadStep(*storage_, 1),
+              ElementsAre(Key("smdebug/reductions/max/t")));
   const auto index = ReadIndex(*storage_, 1);
   ASSERT_EQ(index->counts.size(), 1u);
   EXPECT_EQ(index->counts[0].nan, 1);

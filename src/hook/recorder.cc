@@ -53,7 +53,8 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
       capturer_(runtime_, &tally_, [this] { HandOver(); }),
-      selector_(std::make_unique<Selector>(config_)) {
+      selector_(std::make_unique<Selector>(config_)),
+      recent_(runtime.buffer_bytes) {
   const bool chosen =
       config_.include_workers == IncludeWorkers::kAll || worker.is_chief;
   if (config_.dry_run || !chosen) return;
@@ -79,6 +80,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
 
 void Recorder::HandOver() {
   const base::MutexLock lock(mu_);
+  recent_.Forget();  // It holds on to buffers.
   if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
 }
 
@@ -207,6 +209,7 @@ uint64_t Recorder::due_key() const {
 
 void Recorder::Save(std::string_view name, const TensorView& tensor) {
   CapturedTensor captured;
+  std::shared_ptr<const CapturedTensor> twin;
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
@@ -216,13 +219,16 @@ void Recorder::Save(std::string_view name, const TensorView& tensor) {
     if (captured.form == nullptr) return;
     captured.plan = std::move(plan);
     step = counter_.step();
+    twin = recent_.Find(tensor);
   }
-  if (capturer_.Capture(tensor, captured)) Add(std::move(captured), step);
+  if (capturer_.Capture(tensor, twin.get(), captured))
+    Add(std::move(captured), step);
 }
 
 void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
                           std::span<const std::string_view> collections) {
   CapturedTensor captured;
+  std::shared_ptr<const CapturedTensor> twin;
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
@@ -239,8 +245,10 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
     if (captured.form == nullptr) return;
     captured.plan = std::move(plan);
     step = begun_.step;
+    twin = recent_.Find(tensor);
   }
-  if (capturer_.Capture(tensor, captured)) Add(std::move(captured), step);
+  if (capturer_.Capture(tensor, twin.get(), captured))
+    Add(std::move(captured), step);
 }
 
 void Recorder::SaveTensorForNextStep(
@@ -262,7 +270,7 @@ void Recorder::SaveTensorForNextStep(
   waiting.name = name;
   waiting.collections.assign(collections.begin(), collections.end());
   const base::MutexLock lock(mu_);
-  waiting_bytes_ += waiting.captured.content.bytes().size();
+  waiting_bytes_ += waiting.captured.bytes().size();
   waiting_.push_back(std::move(waiting));
 }
 
@@ -291,6 +299,7 @@ void Recorder::EndStepLocked() {
   const bool was_open = std::exchange(open_, false);
   due_.store(false, std::memory_order_relaxed);
   selector_->EndStep();
+  recent_.Forget();
   const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
   if (nothing && !submitted_) return;
   SubmitLocked(/*last_of_step=*/was_open);
@@ -334,8 +343,7 @@ void Recorder::AddWaitingLocked(WaitingTensor waiting) {
   captured.form = selector_->Join(waiting.name, collections, begun_, plan);
   if (captured.form == nullptr) return;
   captured.plan = std::move(plan);
-  captured.has_raw =
-      capturer_.MayKeepRaw(captured, captured.content.bytes().size());
+  captured.has_raw = capturer_.MayKeepRaw(captured, captured.bytes().size());
   if (captured.has_raw || captured.form->shape || captured.NeedsDigest()) {
     AddLocked(std::move(captured));
   }
@@ -354,7 +362,8 @@ void Recorder::Add(CapturedTensor captured, int64_t step) {
 }
 
 void Recorder::AddLocked(CapturedTensor captured) {
-  batch_bytes_ += captured.content.bytes().size();
+  recent_.Add(captured);
+  batch_bytes_ += captured.bytes().size();
   batch_.tensors.push_back(std::move(captured));
   if (batch_bytes_ >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
     SubmitLocked(/*last_of_step=*/false);

@@ -19,6 +19,7 @@
 #include "src/base/mutex.h"
 #include "src/hook/captured.h"
 #include "src/hook/capturer.h"
+#include "src/hook/recent_tensors.h"
 #include "src/hook/selector.h"
 #include "src/hook/step_counter.h"
 #include "src/hook/tally.h"
@@ -145,6 +146,7 @@ class Recorder {
   bool closed_ SMDEBUG_GUARDED_BY(mu_) = false;
   Batch batch_ SMDEBUG_GUARDED_BY(mu_);
   uint64_t batch_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  RecentTensors recent_ SMDEBUG_GUARDED_BY(mu_);    // Of this step.
   bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
   std::vector<WaitingTensor> waiting_ SMDEBUG_GUARDED_BY(mu_);
   uint64_t waiting_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;

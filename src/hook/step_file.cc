@@ -59,22 +59,33 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
   const std::string& name = tensor.plan->name;
   // The shape of a tensor with bytes is in its record. An entry as well would
   // hide the value from smdebug 1.0's reader.
-  const bool has_record = tensor.has_raw && (!tensor.content.bytes().empty() ||
-                                             !tensor.strings.empty());
+  const bool has_record =
+      tensor.has_raw && (!tensor.bytes().empty() || !tensor.strings.empty());
   if ((form.shape || tensor.has_raw) && !has_record) {
     index_.shapes.push_back({name, name, tensor.shape});
   }
   if (tensor.digest != nullptr) AddDigest(tensor, *tensor.digest);
   if (!has_record) return;
+  if (tensor.same_as != nullptr) {
+    const std::string& other = tensor.same_as->name;
+    index_.tensors.push_back({name, shareable_.at(tensor.content.get()),
+                              other == name ? std::string() : other});
+    ++saved_;
+    return;
+  }
   record::TensorEvent event = EventAt(stamp_, tensor.wall_time, name);
   event.dtype = tensor.dtype;
   event.shape = tensor.shape;
-  event.content_bytes = tensor.content.bytes().size();
+  event.content_bytes = tensor.bytes().size();
   event.file_offset = offset_;
   const std::vector<std::string_view> strings(tensor.strings.begin(),
                                               tensor.strings.end());
   event.strings = strings;
-  index_.tensors.push_back({name, AddRecord(event, tensor.content.bytes())});
+  const index::Location location = AddRecord(event, tensor.bytes());
+  if (MayBeShared(tensor)) {
+    shareable_.insert_or_assign(tensor.content.get(), location);
+  }
+  index_.tensors.push_back({name, location});
 }
 
 void StepFile::AddDigest(const CapturedTensor& tensor, const Digest& digest) {
@@ -146,7 +157,7 @@ index::Location StepFile::AddRecord(const record::TensorEvent& event,
       offset_, payload_bytes + record::kHeaderBytes + record::kFooterBytes,
       crc};
   offset_ += location.length;
-  ++records_;
+  ++saved_;
   return location;
 }
 

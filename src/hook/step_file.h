@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "smdebug/config.h"
@@ -54,7 +55,8 @@ class StepFile {
   // Makes the step visible. Throws IoError; then the step is not visible.
   void Publish();
 
-  int64_t records() const noexcept { return records_; }
+  // Tensors, reductions and scalars in it.
+  int64_t saved() const noexcept { return saved_; }
 
   // Bytes of the event file.
   uint64_t bytes() const noexcept { return offset_; }
@@ -78,7 +80,9 @@ class StepFile {
   index::StepIndex index_;
   std::unique_ptr<PendingFile> events_;
   uint64_t offset_ = 0;
-  int64_t records_ = 0;
+  int64_t saved_ = 0;
+  // Where the contents are that tensors which come later may share.
+  std::unordered_map<const Buffer*, index::Location> shareable_;
 
   // Encoded bytes in file order, and the borrowed contents that go between
   // them: contents_[i] belongs before scratch_[cuts_[i]].

@@ -297,7 +297,7 @@ void Writer::PublishStep(Session& session, const Stamp& stamp) {
   file.Publish();
   ++progress_;
   const auto scalars = static_cast<int64_t>(session.scalars.size());
-  tally_->AddStep(file.records() - scalars, file.bytes(), scalars);
+  tally_->AddStep(file.saved() - scalars, file.bytes(), scalars);
   session.scalars.clear();
   session.last_file_step = stamp.step;
 }

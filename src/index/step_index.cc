@@ -22,7 +22,7 @@ constexpr size_t kCountsBytes = 224;
 size_t EstimateSize(const StepIndex& index) {
   size_t size = kFixedBytes + index.event_file.size();
   for (const auto& entry : index.tensors) {
-    size += kTensorBytes + entry.name.size();
+    size += kTensorBytes + entry.name.size() + entry.stored_as.size();
   }
   for (const auto& entry : index.shapes) {
     size += kShapeBytes + entry.name.size() + entry.original_name.size() +
@@ -133,7 +133,11 @@ std::string ToJson(const StepIndex& index) {
   text.Raw(R"(}, "tensor_payload": )");
   text.Array(index.tensors, [&](const TensorEntry& entry) {
     text.Raw(R"({"tensorname": )").String(entry.name);
-    text.Where(entry.location).Raw("}");
+    text.Where(entry.location);
+    if (!entry.stored_as.empty()) {
+      text.Raw(R"(, "stored_as": )").String(entry.stored_as);
+    }
+    text.Raw("}");
   });
   text.Raw(R"(, "shape_payload": )");
   text.Array(index.shapes, [&](const ShapeEntry& entry) {

@@ -23,6 +23,9 @@ struct Location {
 struct TensorEntry {
   std::string name;
   Location location;
+  // The name in the record, if it is that of another tensor with the same
+  // content; empty otherwise. Our own key.
+  std::string stored_as = {};
 
   friend bool operator==(const TensorEntry&, const TensorEntry&) = default;
 };

@@ -128,7 +128,12 @@ class IndexParser {
   }
 
   TensorEntry ParseTensor(Object entry) const {
-    return {std::string(String(entry, "tensorname")), ParseLocation(entry)};
+    TensorEntry tensor = {std::string(String(entry, "tensorname")),
+                          ParseLocation(entry)};
+    if (const auto stored_as = reader_.Find(entry, "stored_as")) {
+      tensor.stored_as = reader_.GetString(*stored_as, At("stored_as"));
+    }
+    return tensor;
   }
 
   ShapeEntry ParseShape(Object entry) const {

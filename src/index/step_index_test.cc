@@ -26,6 +26,7 @@ StepIndex FullIndex() {
       {"", {112, 16, std::nullopt}},
       {"q\"b\\n\n\x01 b\xC3\xA4rz \xF0\x9F\x98\x80",
        {static_cast<uint64_t>(kMost) - 10, 10, 0xFFFFFFFFu}},
+      {"shared", {0, 112, 0u}, "plain"},
   };
   index.shapes = {{"scalar", "orig/scalar:0", {}},
                   {"empty", "empty", {0, kMost}}};

@@ -90,7 +90,9 @@ void Catalog::Add(int64_t step, std::string_view worker,
   }
   for (const index::TensorEntry& tensor : index.tensors) {
     if (!riders.empty() && riders.contains(tensor.location.start)) continue;
-    AddRecord(tensor.name, EntryOf(step, tensor.location, file), mode);
+    Entry entry = EntryOf(step, tensor.location, file);
+    entry.shared = !tensor.stored_as.empty();
+    AddRecord(tensor.name, entry, mode);
   }
   const Entry here = {.step = step, .file = file};
   for (const index::ShapeEntry& shape : index.shapes) {

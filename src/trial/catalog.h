@@ -69,6 +69,7 @@ struct Entry {
   uint32_t file = 0;    // A number of Catalog::file().
   Part part = Part::Value();
   bool has_crc32c = false;
+  bool shared = false;  // The record has the name of another tensor.
 };
 
 // One index file that was read.

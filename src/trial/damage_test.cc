@@ -160,5 +160,27 @@ TEST_F(DamageTest, ABadRegexOfACollectionMatchesNothing) {
               ElementsAre("y"));
 }
 
+TEST_F(DamageTest, ATensorMayShareTheRecordOfAnother) {
+  auto step = made_.run.At(3);
+  step.Tensor("x", {1, 2});
+  auto shared = step.index.tensors[0];
+  shared.name = "y";
+  shared.stored_as = "x";
+  auto stray = shared;
+  stray.name = "z";
+  stray.stored_as = "";
+  step.index.tensors.push_back(shared);
+  step.index.tensors.push_back(stray);
+  step.Publish();
+  Trial& trial = made_.Open();
+  EXPECT_EQ(trial.tensor("y").At(3).Get(1), 2);
+  try {
+    trial.tensor("z").At(3);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("holds 'x' where the index has 'z'"));
+  }
+}
+
 }  // namespace
 }  // namespace smdebug::trial

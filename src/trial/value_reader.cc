@@ -63,6 +63,7 @@ void Check(const Blob& blob, const RecordPlace& place, bool verify) {
 
 // Whether a record named `name` is what the index says there is.
 bool IsOf(std::string_view name, const RecordPlace& place) {
+  if (place.entry.shared) return true;
   const auto reduction = place.entry.part.reduction();
   if (!reduction) return name == place.tensor;
   return SplitReductionName(name) == ReductionOf{*reduction, place.tensor};

@@ -36,6 +36,16 @@ class Cnn(nn.Module):
         return self.fc(self.dropout(torch.relu(self.bn(self.conv1(x)))).flatten(1))
 
 
+class Wide(nn.Sequential):
+    """What one layer gives is what the next one takes, but for what a ReLU changes in place."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            *(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 64), nn.ReLU(inplace=True)),
+            *(nn.Linear(64, 64), nn.Flatten()),
+        )
+
+
 class Recurrent(nn.Module):
     """The outputs of an LSTM are nested tuples."""
 
@@ -120,6 +130,7 @@ def _chain(roots: Roots, x: Tensor) -> Tensor:
 MODELS = {
     "mlp": Spec(lambda: [Mlp()], (4, 5), _chain),
     "cnn": Spec(lambda: [Cnn()], (4, 1, 6, 6), _chain),
+    "wide": Spec(lambda: [Wide()], (64, 16), _chain),
     "lstm": Spec(lambda: [Recurrent()], (3, 6, 4), _chain),
     "transformer": Spec(lambda: [Attention()], (3, 5, 8), _chain),
     "tied": Spec(lambda: [Tied()], (3, 4), _chain),
