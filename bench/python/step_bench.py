@@ -12,8 +12,9 @@ steps down, as it does in training, and not the bare ones. That wait is reported
 
 Where in memory a copy lies can change its pace by several percent for as long as it lives, so
 each configuration is measured in rounds, with new copies for each, and the lower quartiles of
-bare and of hooked times are compared: what else a machine does only slows it down. Files are only emptied between
-rounds: ext4 is slow to find room for a new file where others were removed a moment ago.
+bare and of hooked times are compared: what else a machine does only slows it down. Files are only
+emptied between rounds: ext4 is slow to find room for a new file where others were removed a moment
+ago.
 """
 
 from __future__ import annotations
