@@ -1,0 +1,47 @@
+#include "src/rules/registry.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/rules/parameters.h"
+
+namespace smdebug {
+namespace {
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+}  // namespace
+
+std::span<const RuleType> BuiltInRules() {
+  static const auto& types = *new std::vector<RuleType>{
+      rules::VanishingGradientType(),
+  };
+  return types;
+}
+
+const RuleType* FindRule(std::string_view name) {
+  for (const RuleType& type : BuiltInRules()) {
+    if (EqualIgnoringCase(type.name, name)) return &type;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
+  const RuleType* type = FindRule(spec.name);
+  if (type == nullptr) {
+    std::vector<std::string_view> names;
+    for (const RuleType& known : BuiltInRules()) names.push_back(known.name);
+    throw ConfigError("rule", spec.name,
+                      fmt::format("one of {}", fmt::join(names, ", ")));
+  }
+  return type->make(RuleParameters(*type, spec));
+}
+
+}  // namespace smdebug
