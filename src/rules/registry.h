@@ -5,6 +5,13 @@
 // One function for each built-in rule, defined in the file of its name.
 namespace smdebug::rules {
 
+RuleType ExplodingTensorType();
 RuleType VanishingGradientType();
+
+// RuleType::make for a rule whose constructor takes its parameters.
+template <typename R>
+std::unique_ptr<Rule> Make(const RuleParameters& parameters) {
+  return std::make_unique<R>(parameters);
+}
 
 }  // namespace smdebug::rules
