@@ -21,6 +21,7 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
+      rules::ExplodingTensorType(),
       rules::VanishingGradientType(),
   };
   return types;

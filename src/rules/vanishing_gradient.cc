@@ -46,20 +46,17 @@ class VanishingGradient final : public Rule {
 }  // namespace
 
 RuleType VanishingGradientType() {
-  return {
-      .name = "VanishingGradient",
-      .summary = "A gradient has become too small to train with.",
-      .parameters = {{.name = "threshold",
-                      .kind = Kind::kNumber,
-                      .fallback = "0.0000001",
-                      .meaning = "Mean magnitude below which a gradient "
-                                 "has vanished.",
-                      .least = 0},
-                     Robust()},
-      .needs = {{"gradients", {{"save_interval", "500"}}}},
-      .make = [](const RuleParameters& parameters) -> std::unique_ptr<Rule> {
-        return std::make_unique<VanishingGradient>(parameters);
-      }};
+  return {.name = "VanishingGradient",
+          .summary = "A gradient has become too small to train with.",
+          .parameters = {{.name = "threshold",
+                          .kind = Kind::kNumber,
+                          .fallback = "0.0000001",
+                          .meaning = "Mean magnitude below which a gradient "
+                                     "has vanished.",
+                          .least = 0},
+                         Robust()},
+          .needs = {{"gradients", {{"save_interval", "500"}}}},
+          .make = Make<VanishingGradient>};
 }
 
 }  // namespace smdebug::rules
