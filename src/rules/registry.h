@@ -5,7 +5,9 @@
 // One function for each built-in rule, defined in the file of its name.
 namespace smdebug::rules {
 
+RuleType AllZeroType();
 RuleType ExplodingTensorType();
+RuleType TensorVarianceType();
 RuleType VanishingGradientType();
 
 // RuleType::make for a rule whose constructor takes its parameters.
