@@ -21,9 +21,8 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
-      rules::AllZeroType(),
-      rules::ExplodingTensorType(),
-      rules::TensorVarianceType(),
+      rules::AllZeroType(),           rules::ExplodingTensorType(),
+      rules::TensorVarianceType(),    rules::UnchangedTensorType(),
       rules::VanishingGradientType(),
   };
   return types;

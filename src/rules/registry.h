@@ -8,6 +8,7 @@ namespace smdebug::rules {
 RuleType AllZeroType();
 RuleType ExplodingTensorType();
 RuleType TensorVarianceType();
+RuleType UnchangedTensorType();
 RuleType VanishingGradientType();
 
 // RuleType::make for a rule whose constructor takes its parameters.
