@@ -23,7 +23,7 @@ std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
       rules::AllZeroType(),           rules::ExplodingTensorType(),
       rules::TensorVarianceType(),    rules::UnchangedTensorType(),
-      rules::VanishingGradientType(),
+      rules::VanishingGradientType(), rules::WeightUpdateRatioType(),
   };
   return types;
 }

@@ -10,6 +10,7 @@ RuleType ExplodingTensorType();
 RuleType TensorVarianceType();
 RuleType UnchangedTensorType();
 RuleType VanishingGradientType();
+RuleType WeightUpdateRatioType();
 
 // RuleType::make for a rule whose constructor takes its parameters.
 template <typename R>
