@@ -71,6 +71,17 @@ class StepView {
   virtual std::vector<StepPlace> History(std::string_view tensor,
                                          Mode mode = Mode::kGlobal) = 0;
 
+  // The newest of those before `step`; cheap, however long the run is.
+  virtual std::optional<StepPlace> Before(std::string_view tensor,
+                                          int64_t step) {
+    std::optional<StepPlace> found;
+    for (const StepPlace& place : History(tensor)) {
+      if (place.step >= step) break;
+      found = place;
+    }
+    return found;
+  }
+
   virtual std::optional<Value> ValueAt(std::string_view tensor,
                                        int64_t step) = 0;
 
@@ -79,7 +90,8 @@ class StepView {
                                             int64_t step,
                                             Reduction reduction) = 0;
 
-  // How many NaN, infinities and zeros there were.
+  // How many NaN, infinities and zeros there were: as saved, else of the saved
+  // value.
   virtual std::optional<ValueCounts> CountsAt(std::string_view tensor,
                                               int64_t step) = 0;
 
@@ -109,8 +121,16 @@ class Rule {
   // What is wrong at the step; empty if nothing is.
   virtual std::vector<Finding> Check(StepView& view) = 0;
 
-  // Called once after the last step of a run, with that step.
+  // Called once after the last step of a run, with that step. May throw
+  // InsufficientInformation if the run lacks what the rule needs.
   virtual std::vector<Finding> Finish(StepView& /*last*/) { return {}; }
+
+  // Called now and then while the job has not ended and nothing new comes, with
+  // the newest step, and the seconds since something came. A finding may be
+  // repeated; one per wait counts.
+  virtual std::vector<Finding> Wait(StepView& /*newest*/, double /*seconds*/) {
+    return {};
+  }
 };
 
 // One parameter of a rule.
@@ -154,6 +174,8 @@ struct RuleType {
   std::string summary;
   std::vector<RuleParameter> parameters;
   std::vector<RuleNeed> needs = {};
+  // Whether a run without any step tells the rule nothing.
+  bool needs_steps = true;
   std::unique_ptr<Rule> (*make)(const RuleParameters&) = nullptr;
 };
 

@@ -21,9 +21,13 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
-      rules::AllZeroType(),           rules::ExplodingTensorType(),
-      rules::TensorVarianceType(),    rules::UnchangedTensorType(),
-      rules::VanishingGradientType(), rules::WeightUpdateRatioType(),
+      rules::AllZeroType(),
+      rules::ExplodingTensorType(),
+      rules::StalledTrainingRuleType(),
+      rules::TensorVarianceType(),
+      rules::UnchangedTensorType(),
+      rules::VanishingGradientType(),
+      rules::WeightUpdateRatioType(),
   };
   return types;
 }
@@ -35,15 +39,17 @@ const RuleType* FindRule(std::string_view name) {
   return nullptr;
 }
 
+const RuleType& rules::RequireRule(std::string_view name) {
+  if (const RuleType* type = FindRule(name)) return *type;
+  std::vector<std::string_view> names;
+  for (const RuleType& known : BuiltInRules()) names.push_back(known.name);
+  throw ConfigError("rule", name,
+                    fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
-  const RuleType* type = FindRule(spec.name);
-  if (type == nullptr) {
-    std::vector<std::string_view> names;
-    for (const RuleType& known : BuiltInRules()) names.push_back(known.name);
-    throw ConfigError("rule", spec.name,
-                      fmt::format("one of {}", fmt::join(names, ", ")));
-  }
-  return type->make(RuleParameters(*type, spec));
+  const RuleType& type = rules::RequireRule(spec.name);
+  return type.make(RuleParameters(type, spec));
 }
 
 }  // namespace smdebug

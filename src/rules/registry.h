@@ -7,10 +7,15 @@ namespace smdebug::rules {
 
 RuleType AllZeroType();
 RuleType ExplodingTensorType();
+RuleType StalledTrainingRuleType();
 RuleType TensorVarianceType();
 RuleType UnchangedTensorType();
 RuleType VanishingGradientType();
 RuleType WeightUpdateRatioType();
+
+// The built-in of that name, in any letter case. Throws ConfigError, naming
+// those there are.
+const RuleType& RequireRule(std::string_view name);
 
 // RuleType::make for a rule whose constructor takes its parameters.
 template <typename R>

@@ -18,7 +18,7 @@ Json NumberJson(double number) {
 }
 
 Json FindingJson(const Finding& finding) {
-  return {{"step", finding.step},
+  return {{"step", finding.step < 0 ? Json() : Json(finding.step)},
           {"mode", ModeName(finding.mode)},
           {"tensor", finding.tensor},
           {"worker", finding.worker},
@@ -47,7 +47,9 @@ std::string_view StatusName(Status status) noexcept {
 
 void Report::Add(std::vector<Finding> found) {
   for (Finding& finding : found) {
-    if (fired_steps.empty() || fired_steps.back() != finding.step) {
+    const bool is_new =
+        fired_steps.empty() || fired_steps.back() != finding.step;
+    if (is_new && finding.step >= 0) {
       fired_steps.push_back(finding.step);
     }
     ++findings_total;
@@ -60,13 +62,17 @@ std::string ToJson(const Report& report) {
   for (const Finding& finding : report.findings) {
     findings.push_back(FindingJson(finding));
   }
-  const Json json = {{"name", report.rule},
-                     {"status", StatusName(report.status)},
-                     {"details", report.details},
-                     {"fired_steps", report.fired_steps},
-                     {"findings_total", report.findings_total},
-                     {"findings", std::move(findings)},
-                     {"last_step", report.last_step}};
+  const Json json = {
+      {"name", report.name},
+      {"rule", report.rule},
+      {"status", StatusName(report.status)},
+      {"details", report.details},
+      {"fired_steps", report.fired_steps},
+      {"findings_total", report.findings_total},
+      {"findings", std::move(findings)},
+      {"steps_judged", report.steps_judged},
+      {"last_step", report.last_step < 0 ? Json() : Json(report.last_step)},
+      {"ended", report.ended}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
