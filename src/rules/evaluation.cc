@@ -171,6 +171,13 @@ void MakeNamesUnique(std::vector<Evaluation>& evaluations) {
 
 std::string Describe(const RuleSpec& spec) {
   if (spec.parameters.empty()) return spec.name;
+  if (spec.commas_separate) {
+    std::string text = spec.name;
+    for (const auto& [name, items] : spec.parameters) {
+      text += fmt::format(":{}={}", name, fmt::join(items, ","));
+    }
+    return text;
+  }
   Json parameters = Json::object();
   for (const auto& [name, items] : spec.parameters) {
     parameters[name] = items.size() == 1 ? Json(items.front()) : Json(items);

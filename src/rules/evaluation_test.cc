@@ -77,6 +77,13 @@ TEST(EvaluationTest, WhatIsNotOfThatFormIsRefusedWithTheFile) {
   }
 }
 
+TEST(EvaluationTest, TheSameMeaningHasTheSameText) {
+  EXPECT_EQ(Describe(ParseRuleSpec("A:b=1,2:a=3")), "A:a=3:b=1,2");
+  EXPECT_EQ(Describe(ParseRuleSpec(R"(A{"b": ["1", "2"], "a": "3"})")),
+            R"(A{"a":"3","b":["1","2"]})");
+  EXPECT_EQ(Describe(ParseRuleSpec("A")), "A");
+}
+
 TEST(EvaluationTest, NamesThatComeTwiceGetANumber) {
   std::vector<Evaluation> all(3, Evaluation{.name = "A"});
   all[1].name = "B";

@@ -75,7 +75,7 @@ void ReportFiles::Save(const Report& report, const Question& question) {
     Json json = Json::parse(ToJson(report));
     json["question"] = QuestionJson(question, Job());
     const std::string text =
-        json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+        json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     const auto file = storage_->Create(KeyOf(report.name));
     const Bytes part = base::AsBytes(text);
     file->Append({&part, 1});

@@ -77,7 +77,7 @@ TEST(ReportFilesTest, AFileThatIsNoReportTellsNothing) {
 
 TEST(ReportFilesTest, NamesBecomeFilesOfTheFolder) {
   EXPECT_EQ(ReportFiles::KeyOf("AllZero-2"), "rules/AllZero-2.json");
-  EXPECT_EQ(ReportFiles::KeyOf("../a b"), "rules/_.__a_b.json");
+  EXPECT_EQ(ReportFiles::KeyOf("../a b"), "rules/_._a_b.json");
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ RuleSpec ParseJsonForm(std::string_view text, size_t brace) {
                 .commas_separate = false};
   const auto json = nlohmann::json::parse(text.substr(brace), nullptr,
                                           /*allow_exceptions=*/false);
-  if (!json.is_object()) throw ConfigError("rule", text, kForms);
+  if (spec.name.empty() || !json.is_object()) {
+    throw ConfigError("rule", text, kForms);
+  }
   for (const auto& [name, value] : json.items()) {
     std::vector<std::string>& items = spec.parameters[name];
     if (!value.is_array()) {

@@ -89,7 +89,7 @@ TEST_F(TrialViewTest, SeesNoLaterStep) {
   TrialView& view = Open();
   view.MoveTo(7);
   EXPECT_EQ(view.ValueAt("loss", 8), std::nullopt);
-  EXPECT_EQ(view.History("loss").back().step, 7);
+  EXPECT_EQ(view.History("loss", Mode::kGlobal).back().step, 7);
   EXPECT_EQ(view.Before("loss", 100)->step, 7);
   EXPECT_EQ(view.Before("a.weight", 7),
             (StepPlace{.step = 4, .mode = Mode::kTrain, .mode_step = 2}));
@@ -100,12 +100,12 @@ TEST_F(TrialViewTest, SeesNoLaterStep) {
 TEST_F(TrialViewTest, HistoryIsOfOneModeOrOfAll) {
   TrialView& view = Open();
   view.MoveTo(5);
-  EXPECT_EQ(view.History("loss").size(), 6u);
+  EXPECT_EQ(view.History("loss", Mode::kGlobal).size(), 6u);
   EXPECT_THAT(
       view.History("loss", Mode::kEval),
       ElementsAre(StepPlace{1, Mode::kEval, 0}, StepPlace{3, Mode::kEval, 1},
                   StepPlace{5, Mode::kEval, 2}));
-  EXPECT_THAT(view.History("never"), IsEmpty());
+  EXPECT_THAT(view.History("never", Mode::kGlobal), IsEmpty());
 }
 
 TEST_F(TrialViewTest, EveryEarlierStepCanBeReadInAnyOrder) {
