@@ -73,6 +73,11 @@ CPP_ROWS = (
     Row("values(), 64 bytes each", "values/s", "trial/values/64B", "values", 5),
     Row("read 100 x 1 MiB", "MB/s", "trial/read/100x1MiB", "read_100x1MiB", 4,
         limit="limit/read/100x1MiB"),
+    Row("VanishingGradient, 50 x 4 KiB a step", "steps/s", "rules/one/50x4KiB",
+        "judge_50x4KiB", 30),
+    # 1.0 judges with one rule after the other; ten take ten times as long.
+    Row("ten rules, 50 x 4 KiB a step", "steps/s", "rules/ten/50x4KiB",
+        limit="rules/one/50x4KiB", of_limit=1 / 3),
     Row("refresh that finds nothing", "queries/s", "trial/refresh_nothing", least=1 / 100e-6),
     Row("step closed to step seen, median", "ms", "trial/live_latency", "live_median", most=10),
     Row("step closed to step seen, p99", "ms", "trial/live_latency", "live_p99", most=50,

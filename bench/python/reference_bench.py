@@ -35,6 +35,7 @@ from smdebug.core.reductions import get_numpy_reduction
 from smdebug.core.tfevent.summary import _get_default_bins, histogram_summary
 from smdebug.core.utils import make_numpy_array
 from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
+from smdebug.rules import Rule, invoke_rule
 from smdebug.trials import create_trial
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -218,6 +219,35 @@ def read_rates(runs: Path) -> dict[str, float]:
     }
 
 
+class VanishingGradient(Rule):  # type: ignore[misc]  # smdebug 1.0 has no types.
+    """The rule as its documents write it."""
+
+    def __init__(self, base_trial: Any, threshold: float = 1e-7) -> None:  # noqa: ANN401
+        super().__init__(base_trial, action_str="")
+        self.threshold = threshold
+
+    def invoke_at_step(self, step: int) -> bool:
+        for name in self.base_trial.tensor_names(collection="gradients"):
+            mean = self.base_trial.tensor(name).reduction_value(step, "mean", abs=True)
+            if mean < self.threshold:
+                return True
+        return False
+
+
+def judge_rates(runs: Path, steps: int) -> dict[str, float]:
+    """Judges the run that bench/rules_bench.cc has written and judged."""
+    trial = create_trial(str(runs / "gradients"))
+    assert len(trial.steps()) >= steps
+    assert len(trial.tensor_names(collection="gradients")) == 50
+    rule = VanishingGradient(trial)
+
+    def work() -> float:
+        invoke_rule(rule, start_step=0, end_step=steps, raise_eval_cond=True)
+        return steps
+
+    return {"judge_50x4KiB": best_rate(work, runs=3)}
+
+
 def write_live(out_dir: str, closed: Any, steps: int) -> None:  # noqa: ANN401
     """Steps at random moments; closed[step] is when its files were there."""
     rng = np.random.default_rng(1)
@@ -268,13 +298,16 @@ def measure(folder: Path, runs: Path | None) -> dict[str, float]:
     }
     if runs is not None and runs.exists():
         rates.update(read_rates(runs))
+        rates.update(judge_rates(runs, steps=200))
     return rates
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
-    parser.add_argument("--runs", type=Path, help="runs of bench/trial_bench.cc, to be read")
+    parser.add_argument(
+        "--runs", type=Path, help="runs of bench/trial_bench.cc and rules_bench.cc, to be read"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.dir) as folder:
         print(json.dumps(measure(Path(folder), args.runs), indent=2))

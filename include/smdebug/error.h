@@ -225,4 +225,18 @@ class MissingCollectionFiles final : public Error {
   std::string run_;
 };
 
+// A rule lacks what it needs: a parameter, or tensors that the run does not
+// save. smdebug.exceptions.InsufficientInformationForRuleInvocation in Python.
+class InsufficientInformation final : public Error {
+ public:
+  InsufficientInformation(std::string_view rule, std::string_view message);
+
+  const std::string& rule() const noexcept { return rule_; }
+  const std::string& message() const noexcept { return message_; }
+
+ private:
+  std::string rule_;
+  std::string message_;
+};
+
 }  // namespace smdebug

@@ -320,6 +320,9 @@ class Trial {
   // Everything found damaged so far, in the order of finding.
   std::vector<Damage> damage() const;
 
+  // For other parts of the library, which read whole steps at once.
+  trial::Reader& reader() noexcept { return *reader_; }
+
  private:
   std::vector<Value> ValuesAt(const TensorFilter& filter);
 

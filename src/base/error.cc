@@ -107,4 +107,10 @@ MissingCollectionFiles::MissingCollectionFiles(std::string_view run)
                         run)),
       run_(run) {}
 
+InsufficientInformation::InsufficientInformation(std::string_view rule,
+                                                 std::string_view message)
+    : Error(fmt::format("{} cannot be evaluated: {}", rule, message)),
+      rule_(rule),
+      message_(message) {}
+
 }  // namespace smdebug

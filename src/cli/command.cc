@@ -92,6 +92,9 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeShowCommand());
   commands.push_back(MakePlotCommand());
   commands.push_back(MakeTailCommand());
+  commands.push_back(MakeRulesCommand());
+  commands.push_back(MakeCheckCommand());
+  commands.push_back(MakeWatchCommand());
   commands.push_back(MakeDiffCommand());
   commands.push_back(MakeExportCommand());
   commands.push_back(MakeVerifyCommand());

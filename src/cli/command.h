@@ -56,16 +56,19 @@ class Command {
 
 // Every command there is, in the order of --help.
 std::vector<std::unique_ptr<Command>> AllCommands();
+std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeConfigCommand();
 std::unique_ptr<Command> MakeDiffCommand();
 std::unique_ptr<Command> MakeExportCommand();
 std::unique_ptr<Command> MakeLsCommand();
 std::unique_ptr<Command> MakePlotCommand();
+std::unique_ptr<Command> MakeRulesCommand();
 std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeStatusCommand();
 std::unique_ptr<Command> MakeStepsCommand();
 std::unique_ptr<Command> MakeTailCommand();
 std::unique_ptr<Command> MakeVerifyCommand();
+std::unique_ptr<Command> MakeWatchCommand();
 
 // The whole program: parses `args` (without the program's name), runs one
 // command and returns its exit code. Never throws.

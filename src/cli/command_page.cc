@@ -27,7 +27,7 @@ smdebug --version
 
 constexpr std::string_view kCommon = R"(
 `<run>` is the folder that the hook was given as `out_dir`. The run may be finished, running or dead, and may have been written by smdebug 1.0. It is read as
-it is at that moment; only `tail` waits.
+it is at that moment; only `tail` and `watch` wait.
 
 Results go to standard output, messages and progress to standard error. Colour and progress are for terminals; `NO_COLOR` turns the colour off. Names are
 never cut when the output is not a terminal.

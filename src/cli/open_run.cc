@@ -1,13 +1,18 @@
 #include "src/cli/open_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <ostream>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
 #include "src/cli/name_match.h"
 #include "src/cli/text.h"
+#include "src/index/run_summary.h"
 
 namespace smdebug::cli {
 namespace {
@@ -47,6 +52,32 @@ std::unique_ptr<Storage> OpenFolder(const std::string& run) {
     throw Error(fmt::format("{}: no such folder", root));
   }
   return storage;
+}
+
+std::unique_ptr<Storage> AwaitRunFolder(const std::string& run,
+                                        std::ostream& err,
+                                        const std::function<bool()>& go_on) {
+  constexpr std::chrono::milliseconds kPiece{250};
+  constexpr std::string_view kFolders[] = {"collections", "events", "index",
+                                           "ledger"};
+  auto storage = OpenStorageAt(run);
+  const auto watch = storage->Watch(kFolders);
+  bool told = false;
+  while (true) {
+    const uint64_t known = watch ? watch->Changes() : 0;
+    if (index::HoldsRun(*storage)) return storage;
+    if (!std::exchange(told, true)) {
+      err << "smdebug: waiting for a run in " << Printable(storage->root())
+          << '\n'
+          << std::flush;
+    }
+    if (!go_on()) return nullptr;
+    if (watch) {
+      watch->Wait(known, kPiece);
+    } else {
+      std::this_thread::sleep_for(kPiece);
+    }
+  }
 }
 
 TrialOptions RunOptions() {

@@ -4,7 +4,6 @@
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +17,6 @@
 #include "src/cli/options.h"
 #include "src/cli/step_follower.h"
 #include "src/cli/text.h"
-#include "src/index/run_summary.h"
 
 namespace smdebug::cli {
 namespace {
@@ -151,26 +149,10 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   // The run, as soon as there is any file of it; null if the wait was ended.
   std::unique_ptr<Trial> AwaitRun(const InterruptScope& interrupt,
                                   Streams streams) const {
-    auto storage = OpenStorageAt(run_);
-    constexpr std::string_view kFolders[] = {"collections", "events", "index",
-                                             "ledger"};
-    const auto watch = storage->Watch(kFolders);
-    bool told = false;
-    while (true) {
-      const uint64_t known = watch ? watch->Changes() : 0;
-      if (index::HoldsRun(*storage)) break;
-      if (!told) {
-        streams.err << "smdebug: waiting for a run in "
-                    << Printable(storage->root()) << '\n';
-        told = true;
-      }
-      if (interrupt.interrupted() || TimedOut()) return nullptr;
-      if (watch) {
-        watch->Wait(known, kPiece);
-      } else {
-        std::this_thread::sleep_for(kPiece);
-      }
-    }
+    auto storage = AwaitRunFolder(run_, streams.err, [&] {
+      return !interrupt.interrupted() && !TimedOut();
+    });
+    if (!storage) return nullptr;
     TrialOptions options = RunOptions();
     options.verify_checksums = false;  // Only single numbers are read.
     auto trial = std::make_unique<Trial>(std::move(storage), options);

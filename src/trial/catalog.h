@@ -142,6 +142,7 @@ class Catalog {
   // Bit ModeIndex(): some step is of that mode.
   uint8_t modes() const noexcept { return modes_; }
 
+  size_t file_count() const noexcept { return files_.size(); }
   const IndexFile& file(uint32_t number) const { return files_[number]; }
   const std::string& worker(uint32_t number) const {
     return workers_[number].name;

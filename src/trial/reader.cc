@@ -64,6 +64,7 @@ Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
 void Reader::ReadCollections() {
   if (!collections_.Refresh()) return;
   members_.Clear();
+  ++collections_version_;
   scanner_.SetWorkers(collections_.workers(), collections_.num_workers());
 }
 

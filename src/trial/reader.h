@@ -18,6 +18,7 @@
 #include "src/trial/collections.h"
 #include "src/trial/members.h"
 #include "src/trial/scanner.h"
+#include "src/trial/step_table.h"
 
 namespace smdebug::trial {
 
@@ -80,6 +81,39 @@ class Reader {
   Tensor::Saved SavedAt(TensorId id, int64_t step, Mode mode,
                         WorkerName worker) const;
 
+  // About whole steps. None of these looks for new steps, except the first.
+
+  // Complete steps from `first` on, over all modes, in order.
+  std::vector<int64_t> StepsFrom(int64_t first);
+  // How many index files were read so far.
+  size_t index_files() const;
+  // Makes `table` that of `step`.
+  void FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
+                 StepTable& table) const;
+  // What `worker` saved of a tensor at a step; empty if nothing.
+  std::vector<Entry> EntriesOf(TensorId id, int64_t step,
+                               WorkerName worker) const;
+  // Brings `set` up to date. Throws ConfigError for a bad regex.
+  void Update(MemberSet& set);
+  const std::string& WorkerNamed(uint32_t number) const;
+  ValueCounts CountsOf(const Entry& entry) const;
+  // The file that holds `entry`, as a whole. Throws FormatError if it is
+  // missing, and IoError.
+  std::shared_ptr<const EventFile> OpenEventFile(const Entry& entry);
+  // The value of `entry`, which lies in `file`. Throws FormatError.
+  Value ReadFrom(const EventFile& file, TensorId id, const Entry& entry);
+
+  // A step at which a tensor was saved.
+  struct Place {
+    int64_t step = 0;
+    Mode mode = Mode::kGlobal;
+    int64_t mode_step = 0;
+  };
+  // Those of a tensor up to `last`, complete or not, in order.
+  std::vector<Place> PlacesUpTo(TensorId id, int64_t last, Mode mode) const;
+  // The newest one before `step`.
+  std::optional<Place> PlaceBefore(TensorId id, int64_t step) const;
+
  private:
   // A notification can be lost by faults beyond us; look anyway now and then.
   static constexpr Milliseconds kLookAnywayAfter{10'000};
@@ -139,6 +173,7 @@ class Reader {
   CollectionFiles collections_ SMDEBUG_GUARDED_BY(mu_);
   Scanner scanner_ SMDEBUG_GUARDED_BY(mu_);
   Members members_ SMDEBUG_GUARDED_BY(mu_);
+  uint64_t collections_version_ SMDEBUG_GUARDED_BY(mu_) = 1;
   std::vector<Damage> value_damage_ SMDEBUG_GUARDED_BY(mu_);
   // File and tensor of each of them.
   std::set<std::pair<std::string, std::string>> damaged_values_

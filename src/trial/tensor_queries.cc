@@ -217,23 +217,22 @@ std::string Reader::EventKeyOf(const Entry& entry) const {
 }
 
 Value Reader::Read(const Found& found, const Entry& entry) {
-  const RecordPlace place = {.event_key = EventKeyOf(entry),
-                             .tensor = found.row->name,
-                             .entry = entry};
+  const std::string key = EventKeyOf(entry);
+  const RecordPlace place = {
+      .event_key = key, .tensor = found.row->name, .entry = entry};
   try {
     for (int64_t tries = 0; true; ++tries) {
       auto value = ReadValue(*storage_, place, options_.verify_checksums);
       if (value) return *std::move(value);
       if (tries >= options_.missing_file_retries || !MayStillAppear(entry)) {
-        NoteDamage({place.event_key, "is missing, but the index names it",
-                    found.row->name});
+        NoteDamage(
+            {key, "is missing, but the index names it", found.row->name});
         throw TensorUnavailableForStep(found.row->name, found.step, found.mode);
       }
       Pause(options_.poll_interval);
     }
   } catch (const FormatError& error) {
-    NoteDamage(
-        {place.event_key, ReasonOf(error, place.event_key), found.row->name});
+    NoteDamage({key, ReasonOf(error, key), found.row->name});
     throw;
   }
 }

@@ -76,22 +76,26 @@ std::optional<Value> ReadValue(const Storage& storage, const RecordPlace& place,
   std::optional<Blob> blob =
       storage.Read(place.event_key, place.entry.start, place.entry.length);
   if (!blob) return std::nullopt;
-  Check(*blob, place, verify);
+  return DecodeValue(*std::move(blob), place, verify);
+}
+
+Value DecodeValue(Blob blob, const RecordPlace& place, bool verify) {
+  Check(blob, place, verify);
   record::DecodedTensor decoded =
-      record::DecodeTensorRecord(blob->bytes, place.event_key);
+      record::DecodeTensorRecord(blob.bytes, place.event_key);
   if (!IsOf(decoded.name, place)) {
     throw FormatError(place.event_key,
                       fmt::format("holds '{}' where the index has '{}'",
                                   decoded.name, place.tensor));
   }
   if (decoded.dtype == DType::kString) {
-    return Value(std::move(decoded.shape), std::move(decoded.strings),
-                 std::move(blob->owner));
+    return {std::move(decoded.shape), std::move(decoded.strings),
+            std::move(blob.owner)};
   }
   const Bytes content = decoded.content;
-  AlignedBytes aligned = Align(content, decoded.dtype, std::move(*blob));
-  return Value(decoded.dtype, std::move(decoded.shape), aligned.bytes,
-               std::move(aligned.owner));
+  AlignedBytes aligned = Align(content, decoded.dtype, std::move(blob));
+  return {decoded.dtype, std::move(decoded.shape), aligned.bytes,
+          std::move(aligned.owner)};
 }
 
 }  // namespace smdebug::trial

@@ -10,9 +10,9 @@
 
 namespace smdebug::trial {
 
-// Where one record lies and what it must hold.
+// Where one record lies and what it must hold. Borrows its texts.
 struct RecordPlace {
-  std::string event_key;
+  std::string_view event_key;
   std::string_view tensor;
   Entry entry;
 };
@@ -23,5 +23,8 @@ struct RecordPlace {
 // Throws IoError. Thread-safe.
 std::optional<Value> ReadValue(const Storage& storage, const RecordPlace& place,
                                bool verify);
+
+// The same, of a record that was read already: `blob` holds `place`.
+Value DecodeValue(Blob blob, const RecordPlace& place, bool verify);
 
 }  // namespace smdebug::trial

@@ -3,11 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <sstream>
-#include <streambuf>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/integration/cli/live_call.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
 #include "tests/testing/files.h"
@@ -26,64 +24,12 @@ namespace {
 using testing::CallCli;
 using testing::CliOutcome;
 using ::testing::HasSubstr;
+using testing::LiveCall;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using ::testing::StartsWith;
 using testing::TempDir;
 using testing::WriteSmallRun;
-
-// Text that one thread writes while another waits for it. Thread-safe.
-class SharedText final : public std::streambuf {
- public:
-  // Waits until `text` has been written.
-  void Await(const std::string& text) {
-    std::unique_lock lock(mu_);
-    grown_.wait(lock, [&] { return text_.find(text) != std::string::npos; });
-  }
-  std::string text() {
-    const std::lock_guard lock(mu_);
-    return text_;
-  }
-
- protected:
-  int_type overflow(int_type c) override {
-    const char byte = traits_type::to_char_type(c);
-    xsputn(&byte, 1);
-    return c;
-  }
-  std::streamsize xsputn(const char* text, std::streamsize size) override {
-    const std::lock_guard lock(mu_);
-    text_.append(text, static_cast<size_t>(size));
-    grown_.notify_all();
-    return size;
-  }
-
- private:
-  std::mutex mu_;
-  std::condition_variable grown_;
-  std::string text_;
-};
-
-// A call of `smdebug tail` that goes on beside the test.
-class LiveTail {
- public:
-  explicit LiveTail(const std::vector<std::string>& args)
-      : code_(std::async(std::launch::async, [this, args] {
-          std::ostream out(&out_);
-          std::ostream err(&err_);
-          return Main(args, {out, err});
-        })) {}
-
-  void AwaitOut(const std::string& text) { out_.Await(text); }
-  void AwaitErr(const std::string& text) { err_.Await(text); }
-  int Join() { return code_.get(); }
-  std::string out() { return out_.text(); }
-
- private:
-  SharedText out_;
-  SharedText err_;
-  std::future<int> code_;
-};
 
 TEST(TailTest, AFinishedRunIsShownAndEnds) {
   const TempDir dir;
@@ -169,7 +115,7 @@ TEST(TailTest, ScalarsOfStepsWithoutFilesStandAtTheNext) {
 
 TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {
   const TempDir dir;
-  LiveTail tail({"tail", dir / "run"});
+  LiveCall tail({"tail", dir / "run"});
   tail.AwaitErr("waiting for a run");
   {
     Hook hook(SaveEverything(dir / "run"));
@@ -193,7 +139,7 @@ TEST(TailTest, CtrlCEndsItQuietly) {
   hook.BeginStep();
   SaveFloats(hook, "loss", {1});
   hook.EndStep();
-  LiveTail tail({"tail", dir / "run"});
+  LiveCall tail({"tail", dir / "run"});
   tail.AwaitOut("loss 1\n");
   ASSERT_EQ(kill(getpid(), SIGINT), 0);
   EXPECT_EQ(tail.Join(), kExitInterrupted);

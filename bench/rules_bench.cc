@@ -1,0 +1,109 @@
+// Judging a finished run: one rule, and ten together.
+//
+// The run is written once, by our hook, into the folder `runs` of
+// SMDEBUG_BENCH_DIR, where smdebug 1.0 finds it to judge the same.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "bench/bench_run.h"
+#include "smdebug/hook.h"
+#include "smdebug/rule.h"
+#include "smdebug/trial.h"
+#include "src/rules/evaluation.h"
+#include "src/rules/invoker.h"
+
+namespace smdebug {
+namespace {
+
+namespace fs = std::filesystem;
+using rules::Status;
+
+constexpr int kSteps = 1000;
+constexpr size_t kGradients = 50;
+constexpr size_t kBytes = 4 * bench::kKiB;
+
+// The folder of a finished run with gradients alone, which move from step to
+// step and are well. Its name is known to reference_bench.py.
+std::string Gradients() {
+  const fs::path folder = bench::BenchDir() / "runs" / "gradients";
+  if (fs::exists(folder / "training_job_end.ts")) return folder;
+  fs::remove_all(folder);
+  HookConfig config;
+  config.out_dir = folder;
+  config.save_config = SaveConfig::Every({.save_interval = 1});
+  Collection gradients;
+  gradients.name = "gradients";
+  gradients.include_regex = {"^gradient/"};
+  config.collections = {gradients};
+  config.include_collections = {"gradients"};
+  Hook hook(config);
+  std::vector<float> values(kBytes / sizeof(float));
+  const int64_t shape[] = {static_cast<int64_t>(values.size())};
+  for (int step = 0; step < kSteps; ++step) {
+    hook.BeginStep();
+    for (size_t i = 0; i < kGradients; ++i) {
+      for (size_t j = 0; j < values.size(); ++j) {
+        values[j] = 1e-3f * static_cast<float>((j * 7 + i * 3) % 11 + 1) /
+                    static_cast<float>(step + 1);
+      }
+      hook.Save("gradient/layer" + std::to_string(i) + ".weight",
+                ViewOf<float>(values, shape));
+    }
+  }
+  hook.Close();
+  return folder;
+}
+
+const std::vector<std::string> kOne = {"VanishingGradient"};
+
+// Ten questions about the same tensors, none of which is answered by a finding.
+const std::vector<std::string> kTen = {
+    "VanishingGradient",
+    "VanishingGradient:robust=true",
+    "ExplodingTensor",
+    "ExplodingTensor:collection_names=gradients:only_nan=true",
+    "AllZero:collection_names=gradients",
+    "AllZero:tensor_regex=^gradient/:threshold=50",
+    "TensorVariance:collection_names=gradients:max_threshold=1",
+    "TensorVariance:tensor_regex=weight$:max_threshold=10",
+    "UnchangedTensor:collection_names=gradients",
+    "UnchangedTensor:collection_names=gradients:num_steps=10",
+};
+
+// Every step of an open run, which was read before.
+void BM_Judge(benchmark::State& state, const std::vector<std::string>& specs) {
+  const auto trial = Trial::Open(Gradients());
+  if (trial->Steps().size() != kSteps) state.SkipWithError("steps missing");
+  for ([[maybe_unused]] auto _ : state) {
+    rules::Invoker invoker(trial.get(), {});
+    std::vector<rules::Evaluation> evaluations;
+    for (const std::string& spec : specs) {
+      evaluations.push_back(rules::ToEvaluation(ParseRuleSpec(spec)));
+    }
+    rules::MakeNamesUnique(evaluations);
+    for (auto& evaluation : evaluations) invoker.Add(std::move(evaluation));
+    invoker.Run();
+    for (const rules::Report& report : invoker.reports()) {
+      if (report.status != Status::kNoIssuesFound ||
+          report.steps_judged != kSteps) {
+        state.SkipWithError((report.rule + ": " + report.details).c_str());
+      }
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * kSteps);
+}
+
+BENCHMARK_CAPTURE(BM_Judge, one, kOne)
+    ->Name("rules/one/50x4KiB")
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Judge, ten, kTen)
+    ->Name("rules/ten/50x4KiB")
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace smdebug

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/mode.h"
+#include "smdebug/reduction.h"
+#include "smdebug/trial.h"
+
+namespace smdebug {
+
+// What a rule found, with the evidence.
+struct Finding {
+  int64_t step = 0;  // Over all modes.
+  Mode mode = Mode::kGlobal;
+  std::string tensor = {};  // Empty if it is about the step as a whole.
+  std::string worker = {};
+  double value = 0;          // What was measured,
+  double threshold = 0;      // and what it was compared with.
+  std::string message = {};  // One sentence that a person understands.
+
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+// Tensors by name and by collection: those in any of the collections, and those
+// that any of the regexes matches. Empty: all.
+struct TensorSelection {
+  std::vector<std::string> collections = {};
+  std::vector<std::string> regexes = {};  // Python dialect, re.search.
+
+  bool empty() const noexcept { return collections.empty() && regexes.empty(); }
+};
+
+// A step that a tensor was saved at.
+struct StepPlace {
+  int64_t step = 0;  // Over all modes.
+  Mode mode = Mode::kGlobal;
+  int64_t mode_step = 0;
+
+  friend bool operator==(const StepPlace&, const StepPlace&) = default;
+};
+
+// What a rule may look at: one step of a run and those before it, never a later
+// one, so that a verdict is the same while the job runs and afterwards.
+//
+// Steps are over all modes. What was not saved is nullopt. A damaged file
+// throws FormatError. One thread at a time.
+class StepView {
+ public:
+  virtual ~StepView() = default;
+
+  const StepPlace& place() const noexcept { return place_; }
+  int64_t step() const noexcept { return place_.step; }
+  Mode mode() const noexcept { return place_.mode; }
+
+  // Who saved what is looked at.
+  const std::string& worker() const noexcept { return worker_; }
+
+  // Tensors with anything saved at this step that `selection` takes, sorted.
+  virtual std::vector<std::string> Select(const TensorSelection& selection) = 0;
+
+  // The steps of `tensor` up to this one, in order; those of `mode` only, or of
+  // all modes for kGlobal.
+  virtual std::vector<StepPlace> History(std::string_view tensor,
+                                         Mode mode = Mode::kGlobal) = 0;
+
+  // The newest of those before `step`; cheap, however long the run is.
+  virtual std::optional<StepPlace> Before(std::string_view tensor,
+                                          int64_t step) {
+    std::optional<StepPlace> found;
+    for (const StepPlace& place : History(tensor)) {
+      if (place.step >= step) break;
+      found = place;
+    }
+    return found;
+  }
+
+  virtual std::optional<Value> ValueAt(std::string_view tensor,
+                                       int64_t step) = 0;
+
+  // The saved reduction, else the same of the saved value.
+  virtual std::optional<double> ReductionAt(std::string_view tensor,
+                                            int64_t step,
+                                            Reduction reduction) = 0;
+
+  // How many NaN, infinities and zeros there were: as saved, else of the saved
+  // value.
+  virtual std::optional<ValueCounts> CountsAt(std::string_view tensor,
+                                              int64_t step) = 0;
+
+  // The run that other rules compare with, by its number; null if there is
+  // none.
+  virtual StepView* Other(size_t number) = 0;
+
+  // The same at this step.
+  std::optional<Value> At(std::string_view tensor) {
+    return ValueAt(tensor, step());
+  }
+  std::optional<double> Reduce(std::string_view tensor, Reduction reduction) {
+    return ReductionAt(tensor, step(), reduction);
+  }
+
+ protected:
+  StepPlace place_;
+  std::string worker_;
+};
+
+// A question about one step. Rules keep what they need of earlier steps, so
+// each object judges one run, in order. One thread at a time.
+class Rule {
+ public:
+  virtual ~Rule() = default;
+
+  // What is wrong at the step; empty if nothing is.
+  virtual std::vector<Finding> Check(StepView& view) = 0;
+
+  // Called once after the last step of a run, with that step. May throw
+  // InsufficientInformation if the run lacks what the rule needs.
+  virtual std::vector<Finding> Finish(StepView& /*last*/) { return {}; }
+
+  // Called now and then while the job has not ended and nothing new comes, with
+  // the newest step, and the seconds since something came. A finding may be
+  // repeated; one per wait counts.
+  virtual std::vector<Finding> Wait(StepView& /*newest*/, double /*seconds*/) {
+    return {};
+  }
+};
+
+// One parameter of a rule.
+struct RuleParameter {
+  enum class Kind : uint8_t { kNumber, kWhole, kBool, kText, kList };
+
+  std::string name;
+  Kind kind = Kind::kText;
+  std::optional<std::string> fallback = {};  // Unset: none.
+  std::string meaning = {};
+  // What is allowed for numbers, both ends included unless `open`.
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool open = false;
+};
+
+// A collection that a rule needs, and the parameters that feed it.
+struct RuleNeed {
+  std::string collection;
+  std::map<std::string, std::string, std::less<>> parameters = {};
+};
+
+// Which rule, with which parameters: "Name", "Name:param=value:param=value",
+// where commas separate items of lists, or Name{"param": "value"}.
+struct RuleSpec {
+  std::string name;
+  // A text in the first form is one item; JSON lists have more.
+  std::map<std::string, std::vector<std::string>, std::less<>> parameters = {};
+  // Whether an item may hold several, separated by commas.
+  bool commas_separate = true;
+};
+
+// Throws ConfigError for a text that is neither form.
+RuleSpec ParseRuleSpec(std::string_view text);
+
+class RuleParameters;
+
+// A kind of rule.
+struct RuleType {
+  std::string name;
+  std::string summary;
+  std::vector<RuleParameter> parameters;
+  std::vector<RuleNeed> needs = {};
+  // Whether a run without any step tells the rule nothing.
+  bool needs_steps = true;
+  std::unique_ptr<Rule> (*make)(const RuleParameters&) = nullptr;
+};
+
+// All built-in rules by name.
+std::span<const RuleType> BuiltInRules();
+
+// The built-in of that name, in any letter case; null if there is none.
+const RuleType* FindRule(std::string_view name);
+
+// Throws ConfigError for an unknown rule or parameter, or a value that is not
+// allowed, and InsufficientInformation where a rule lacks what it needs.
+std::unique_ptr<Rule> MakeRule(const RuleSpec& spec);
+
+}  // namespace smdebug

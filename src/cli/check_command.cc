@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/cli/command.h"
+#include "src/cli/judge_options.h"
+#include "src/cli/open_run.h"
+#include "src/cli/text.h"
+#include "src/rules/invoker.h"
+
+namespace smdebug::cli {
+namespace {
+
+using rules::Report;
+using rules::Status;
+
+// Findings of one rule that the text shows; JSON has more.
+constexpr size_t kMostShown = 5;
+
+void PrintReport(const Report& report, Streams streams) {
+  const std::string status(StatusName(report.status));
+  const bool is_bad =
+      report.status == Status::kIssuesFound || report.status == Status::kError;
+  streams.out << fmt::format(
+      "{}  {}", Printable(report.name),
+      is_bad ? Paint(streams.out_terminal, Colour::kRed, status) : status);
+  if (report.status == Status::kIssuesFound) {
+    streams.out << fmt::format(
+        "  {} at {} of {}", Counted(report.findings_total, "finding"),
+        report.fired_steps.size(), Counted(report.steps_judged, "step"));
+  } else if (!report.details.empty()) {
+    streams.out << "  " << Printable(report.details);
+  }
+  streams.out << '\n';
+  const size_t shown = std::min(report.findings.size(), kMostShown);
+  for (size_t i = 0; i < shown; ++i) {
+    streams.out << "  " << FindingText(report.findings[i]) << '\n';
+  }
+  const int64_t left = report.findings_total - static_cast<int64_t>(shown);
+  if (left > 0) streams.out << fmt::format("  ... and {} more\n", left);
+  if (report.status == Status::kIssuesFound && report.unreadable_steps > 0) {
+    streams.out << fmt::format("  {} could not be read: {}\n",
+                               Counted(report.unreadable_steps, "step"),
+                               Printable(report.unreadable));
+  }
+}
+
+// `smdebug check <run>`: judges what a run holds, once.
+class CheckCommand final : public Command {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view summary() const override {
+    return "Judge a run with rules, once, as it is now.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug check ./run --rule VanishingGradient --rule "
+           "ExplodingTensor\n"
+           "  smdebug check ./run --rule "
+           "AllZero:collection_names=weights:threshold=90\n"
+           "  smdebug check ./run --config rules.json --junit rules.xml\n"
+           "  smdebug check --json ./run --rule VanishingGradient | jq "
+           "'.[].fired_steps'\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "no rule fired"},
+            {kExitFound, "a rule fired"},
+            {kExitError,
+             "a rule could not be evaluated, such as for want of tensors, or "
+             "the call is wrong"}};
+  }
+  std::string_view details() const override {
+    return R"(Judges every complete step from the first to the last, with all rules in one pass. `smdebug rules` lists the rules, `smdebug rules <Name>` tells the
+parameters of one. In `Name:param=value` a comma separates the items of a list. A value with a colon, or a regex with a comma, goes in as JSON:
+`Name{"tensor_regex": ["a{1,2}", "b"]}`.
+
+Besides its own parameters each rule takes `start_step`, `end_step`, `other_trials` and `other_trial_0`, `other_trial_1` and so on, which go before the options.
+
+Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
+findings tell whose they are.
+
+A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, or if the run does not save what the rule needs;
+the details say what. On a run without end marker `StalledTrainingRule` compares the time of the newest file with now.
+
+The report of each rule is kept in `<run>/rules/<name>.json`. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
+them. If the run cannot be written to, a message says so, and the rest is the same.
+
+JSON: a list with one object per rule.
+
+| Key | Value |
+|---|---|
+| `name` | name of the report |
+| `rule` | the rule with its parameters |
+| `status` | `NoIssuesFound`, `IssuesFound`, `Error`; in `<run>/rules/` also `InProgress` and `Stopped` |
+| `details` | why; empty if there is nothing to say |
+| `fired_steps` | every step, over all modes, at which the rule fired |
+| `findings_total` | how many findings there are, one per step, tensor and worker |
+| `findings` | the first 100: `step`, `mode`, `tensor`, `worker`, `value`, `threshold`, `message` |
+| `steps_judged`, `last_step` | how far it came; the last is null before the first step |
+| `ended` | whether every step was judged |
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    options_.Declare(app);
+    app.add_option("--junit", junit_, "Write the reports in JUnit's XML, too")
+        ->type_name("FILE");
+  }
+
+  int Run(Streams streams) override {
+    std::vector<rules::Evaluation> evaluations = options_.Evaluations();
+    const auto storage = OpenFolder(options_.run);
+    const auto trial = OpenRun(options_.run);
+    RequireWorker(*trial, options_.worker);
+    rules::InvokeOptions options = options_.ForInvoker(storage.get());
+    options.open_trial = [](const std::string& path) { return OpenRun(path); };
+    rules::Invoker invoker(trial.get(), options);
+    for (rules::Evaluation& evaluation : evaluations) {
+      invoker.Add(std::move(evaluation));
+    }
+    invoker.JudgeNewSteps();
+    const double idle = rules::SecondsSinceNewestFile(*storage);
+    if (idle > 0) invoker.NoteWait(idle);
+    invoker.Finish(/*stopped=*/false);
+    const std::vector<Report> reports = invoker.reports();
+    Print(reports, streams);
+    if (!junit_.empty()) WriteJunit(reports, trial->path());
+    return ExitCodeOf(reports);
+  }
+
+ private:
+  void Print(const std::vector<Report>& reports, Streams streams) const {
+    if (!options_.json) {
+      for (const Report& report : reports) PrintReport(report, streams);
+      return;
+    }
+    Json all = Json::array();
+    for (const Report& report : reports) all.push_back(ReportJson(report));
+    PrintJson(streams.out, all);
+  }
+
+  void WriteJunit(const std::vector<Report>& reports,
+                  const std::string& run) const {
+    std::ofstream out(junit_, std::ios::binary | std::ios::trunc);
+    out << JunitText(reports, run) << std::flush;
+    if (!out) throw Error(fmt::format("{}: cannot be written", junit_));
+  }
+
+  JudgeOptions options_;
+  std::string junit_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCheckCommand() {
+  return std::make_unique<CheckCommand>();
+}
+
+}  // namespace smdebug::cli

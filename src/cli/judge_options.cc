@@ -1,0 +1,123 @@
+#include "src/cli/judge_options.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+#include "src/cli/text.h"
+
+namespace smdebug::cli {
+namespace {
+
+using rules::Report;
+using rules::Status;
+
+std::string ReadWhole(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string name =
+      slash == std::string::npos ? path : path.substr(slash + 1);
+  std::optional<Blob> blob;
+  try {
+    if (!name.empty()) blob = OpenLocalStorage(folder)->Read(name);
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("{}: {}", path, error.what()));
+  }
+  if (!blob) throw Error(fmt::format("{}: no such file", path));
+  return std::string(blob->text());
+}
+
+}  // namespace
+
+void JudgeOptions::Declare(CLI::App& app) {
+  AddRun(app, run);
+  app.add_option("--rule", rules,
+                 "Name, Name:param=value:param=value or Name{\"param\": "
+                 "\"value\"}; may be given several times")
+      ->type_name("RULE")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--config", config,
+                 "JSON file with rules in the form of SageMaker's "
+                 "DebugRuleConfigurations")
+      ->type_name("FILE");
+  app.add_option("--start-step", start_step,
+                 "First step to judge, over all modes; default: 0")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--end-step", end_step,
+                 "Judge steps below this one; default: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  AddWorker(app, worker);
+  app.add_flag("--all-workers", all_workers,
+               "Judge what each worker saved, apart")
+      ->excludes("--worker");
+  app.add_option("--other-trial", other_trials,
+                 "Folder of a run to compare with; may be given several times")
+      ->type_name("RUN")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--no-reports", no_reports,
+               "Leave <run>/rules/ as it is: write no reports");
+  AddJson(app, json);
+}
+
+std::vector<rules::Evaluation> JudgeOptions::Evaluations() const {
+  std::vector<rules::Evaluation> evaluations;
+  if (!config.empty()) {
+    evaluations = rules::ParseRuleConfigurations(ReadWhole(config), config);
+  }
+  for (const std::string& text : rules) {
+    evaluations.push_back(rules::ToEvaluation(ParseRuleSpec(text)));
+  }
+  if (evaluations.empty()) {
+    throw Error(
+        "no rule is given: --rule NAME or --config FILE; `smdebug rules` lists "
+        "the rules");
+  }
+  rules::MakeNamesUnique(evaluations);
+  return evaluations;
+}
+
+rules::InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {
+  rules::InvokeOptions options;
+  options.start_step = start_step.value_or(0);
+  options.end_step = end_step;
+  options.worker = worker;
+  options.all_workers = all_workers;
+  options.other_trials = other_trials;
+  options.reports = no_reports ? nullptr : storage;
+  return options;
+}
+
+int ExitCodeOf(std::span<const Report> reports) {
+  const auto any = [&](Status status) {
+    return std::ranges::any_of(
+        reports, [&](const Report& report) { return report.status == status; });
+  };
+  if (any(Status::kError)) return kExitError;
+  if (any(Status::kIssuesFound)) return kExitFound;
+  return any(Status::kStopped) ? kExitError : kExitOk;
+}
+
+std::string FindingText(const Finding& finding) {
+  std::string text = finding.step < 0 ? std::string("before any step")
+                                      : fmt::format("step {}", finding.step);
+  if (finding.mode != Mode::kGlobal) {
+    text += fmt::format(" ({})", ModeName(finding.mode));
+  }
+  if (!finding.tensor.empty()) text += ", " + finding.tensor;
+  text += ": " + finding.message;
+  if (!finding.worker.empty()) text += fmt::format(" ({})", finding.worker);
+  return Printable(text);
+}
+
+Json ReportJson(const Report& report) { return Json::parse(ToJson(report)); }
+
+}  // namespace smdebug::cli

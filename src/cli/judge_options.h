@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/cli/json_output.h"
+#include "src/rules/evaluation.h"
+#include "src/rules/invoker.h"
+#include "src/rules/report.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
+class App;
+}
+
+// What `check` and `watch` share.
+namespace smdebug::cli {
+
+// Which rules judge which steps of a run, as a user tells. One thread at a
+// time.
+struct JudgeOptions {
+  std::string run;
+  std::vector<std::string> rules;  // Specs.
+  std::string config;              // A file; empty: none.
+  std::optional<int64_t> start_step;
+  std::optional<int64_t> end_step;
+  std::optional<std::string> worker;
+  bool all_workers = false;
+  std::vector<std::string> other_trials;
+  bool no_reports = false;
+  bool json = false;
+
+  // Declares them all on `app`; this object outlives it.
+  void Declare(CLI::App& app);
+
+  // The rules asked for, under names of their own. Throws Error if there are
+  // none, if the file cannot be read, and as rules are refused.
+  std::vector<rules::Evaluation> Evaluations() const;
+
+  // Without what a command adds of its own.
+  rules::InvokeOptions ForInvoker(Storage* storage) const;
+};
+
+// 2 if some rule could not be evaluated, else 1 if one fired, else 0.
+int ExitCodeOf(std::span<const rules::Report> reports);
+
+// "step 12, train 12, fc.weight: it is so (worker_0)".
+std::string FindingText(const Finding& finding);
+
+// The report as `smdebug check --json` has it.
+Json ReportJson(const rules::Report& report);
+
+// The reports in JUnit's XML: a test case each.
+std::string JunitText(std::span<const rules::Report> reports,
+                      const std::string& run);
+
+}  // namespace smdebug::cli

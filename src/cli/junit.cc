@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "src/cli/judge_options.h"
+#include "src/cli/text.h"
+
+namespace smdebug::cli {
+namespace {
+
+using rules::Report;
+using rules::Status;
+
+std::string Escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string CaseText(const Report& report) {
+  std::string text =
+      fmt::format("    <testcase classname=\"smdebug.rules\" name=\"{}\"",
+                  Escape(Printable(report.name)));
+  const std::string details = Escape(Printable(report.details));
+  switch (report.status) {
+    case Status::kNoIssuesFound:
+      return text + "/>\n";
+    case Status::kIssuesFound:
+      text += fmt::format(">\n      <failure message=\"{}\">", details);
+      for (const Finding& finding : report.findings) {
+        text += Escape(FindingText(finding)) + '\n';
+      }
+      text += "</failure>\n";
+      break;
+    case Status::kInProgress:
+    case Status::kStopped:
+      text += ">\n      <skipped/>\n";
+      break;
+    case Status::kError:
+      text += fmt::format(">\n      <error message=\"{}\"/>\n", details);
+      break;
+  }
+  return text + "    </testcase>\n";
+}
+
+}  // namespace
+
+std::string JunitText(std::span<const Report> reports, const std::string& run) {
+  const auto count = [&](Status status) {
+    return std::ranges::count(reports, status, &Report::status);
+  };
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\">\n",
+      Escape(Printable(run)), reports.size(), count(Status::kIssuesFound),
+      count(Status::kError), count(Status::kStopped));
+  for (const Report& report : reports) text += CaseText(report);
+  return text + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace smdebug::cli

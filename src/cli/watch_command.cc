@@ -1,0 +1,148 @@
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/cli/command.h"
+#include "src/cli/interrupt.h"
+#include "src/cli/judge_options.h"
+#include "src/cli/open_run.h"
+#include "src/cli/text.h"
+#include "src/cli/watch_view.h"
+#include "src/rules/invoker.h"
+
+namespace smdebug::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is done when a rule fires, besides showing it. Actions come in here.
+using FireSink = std::function<void(const rules::Fire&)>;
+
+// `smdebug watch <run>`: judges each step as it is saved.
+class WatchCommand final : public Command {
+ public:
+  std::string_view name() const override { return "watch"; }
+  std::string_view summary() const override {
+    return "Judge a running job with rules, each step as it is saved.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug watch ./run --rule VanishingGradient --rule "
+           "ExplodingTensor\n"
+           "  smdebug watch ./run --rule StalledTrainingRule:threshold=600\n"
+           "  smdebug watch ./run --config rules.json --timeout 3600\n"
+           "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "the job has ended, and no rule fired"},
+            {kExitFound, "a rule fired"},
+            {kExitError,
+             "a rule could not be evaluated, nothing new came for --timeout "
+             "seconds, or the call is wrong"},
+            {kExitInterrupted, "Ctrl-C"}};
+  }
+  std::string_view details() const override {
+    return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
+was killed leaves no end marker; then `StalledTrainingRule` tells, and `--timeout` or Ctrl-C ends the command.
+
+On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
+there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
+
+Rules, options and reports are those of `check`, and the verdicts are the same. `<run>/rules/<name>.json` is written when a rule begins, when it first fires, once a second while
+it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`.
+
+A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
+the first call has told is not told again.
+
+JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, or, at the end, `report`, with the keys of `check --json`.
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    options_.Declare(app);
+    app.add_option("--timeout", timeout_,
+                   "Give up when nothing new comes for so many seconds; "
+                   "default: never")
+        ->type_name("S")
+        ->check(CLI::NonNegativeNumber.description(""));
+  }
+
+  int Run(Streams streams) override {
+    std::vector<rules::Evaluation> evaluations = options_.Evaluations();
+    const InterruptScope interrupt;
+    waiting_since_ = Clock::now();
+    const auto storage = AwaitRunFolder(options_.run, streams.err, [&] {
+      return !interrupt.interrupted() && !TimedOut();
+    });
+    if (!storage) return Stopped(interrupt, streams);
+    const auto trial =
+        std::make_unique<Trial>(OpenStorageAt(options_.run), RunOptions());
+    RequireWorker(*trial, options_.worker);
+
+    WatchView view(streams.out, streams.out_terminal, options_.json);
+    std::vector<FireSink> sinks = {
+        [&](const rules::Fire& fire) { view.Tell(fire); }};
+    const rules::Invoker* judging = nullptr;
+    int64_t steps = 0;
+    rules::InvokeOptions options = options_.ForInvoker(storage.get());
+    options.live = true;
+    options.on_fire = [&](const rules::Fire& fire) {
+      for (const FireSink& sink : sinks) sink(fire);
+    };
+    options.go_on = [&] {
+      const int64_t judged = judging->steps_judged();
+      if (std::exchange(steps, judged) != judged) {
+        waiting_since_ = Clock::now();
+      }
+      view.Update(*judging);
+      return streams.out && !interrupt.interrupted() && !TimedOut();
+    };
+    rules::Invoker invoker(trial.get(), options);
+    judging = &invoker;
+    for (rules::Evaluation& evaluation : evaluations) {
+      invoker.Add(std::move(evaluation));
+    }
+    const bool ended = invoker.Run();
+    if (!ended) invoker.Finish(/*stopped=*/true);
+    view.End(invoker);
+    const int code = ExitCodeOf(invoker.reports());
+    if (ended) return code;
+    const int stopped = Stopped(interrupt, streams);
+    return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
+  }
+
+ private:
+  int Stopped(const InterruptScope& interrupt, Streams streams) const {
+    if (interrupt.interrupted()) return kExitInterrupted;
+    if (TimedOut()) {
+      streams.err << fmt::format("smdebug: nothing new for {} s\n",
+                                 ShortNumber(timeout_.value_or(0)));
+    }
+    return kExitError;
+  }
+
+  bool TimedOut() const {
+    return timeout_ && Clock::now() - waiting_since_ >=
+                           std::chrono::duration<double>(*timeout_);
+  }
+
+  JudgeOptions options_;
+  std::optional<double> timeout_;
+  Clock::time_point waiting_since_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeWatchCommand() {
+  return std::make_unique<WatchCommand>();
+}
+
+}  // namespace smdebug::cli

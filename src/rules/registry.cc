@@ -1,0 +1,55 @@
+#include "src/rules/registry.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/rules/parameters.h"
+
+namespace smdebug {
+namespace {
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+}  // namespace
+
+std::span<const RuleType> BuiltInRules() {
+  static const auto& types = *new std::vector<RuleType>{
+      rules::AllZeroType(),
+      rules::ExplodingTensorType(),
+      rules::StalledTrainingRuleType(),
+      rules::TensorVarianceType(),
+      rules::UnchangedTensorType(),
+      rules::VanishingGradientType(),
+      rules::WeightUpdateRatioType(),
+  };
+  return types;
+}
+
+const RuleType* FindRule(std::string_view name) {
+  for (const RuleType& type : BuiltInRules()) {
+    if (EqualIgnoringCase(type.name, name)) return &type;
+  }
+  return nullptr;
+}
+
+const RuleType& rules::RequireRule(std::string_view name) {
+  if (const RuleType* type = FindRule(name)) return *type;
+  std::vector<std::string_view> names;
+  for (const RuleType& known : BuiltInRules()) names.push_back(known.name);
+  throw ConfigError("rule", name,
+                    fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
+  const RuleType& type = rules::RequireRule(spec.name);
+  return type.make(RuleParameters(type, spec));
+}
+
+}  // namespace smdebug

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "smdebug/rule.h"
+
+// One function for each built-in rule, defined in the file of its name.
+namespace smdebug::rules {
+
+RuleType AllZeroType();
+RuleType ExplodingTensorType();
+RuleType StalledTrainingRuleType();
+RuleType TensorVarianceType();
+RuleType UnchangedTensorType();
+RuleType VanishingGradientType();
+RuleType WeightUpdateRatioType();
+
+// The built-in of that name, in any letter case. Throws ConfigError, naming
+// those there are.
+const RuleType& RequireRule(std::string_view name);
+
+// RuleType::make for a rule whose constructor takes its parameters.
+template <typename R>
+std::unique_ptr<Rule> Make(const RuleParameters& parameters) {
+  return std::make_unique<R>(parameters);
+}
+
+}  // namespace smdebug::rules

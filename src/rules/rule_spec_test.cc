@@ -1,0 +1,66 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "smdebug/rule.h"
+
+namespace smdebug {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+TEST(RuleSpecTest, ANameAloneHasNoParameters) {
+  const RuleSpec spec = ParseRuleSpec("VanishingGradient");
+  EXPECT_EQ(spec.name, "VanishingGradient");
+  EXPECT_THAT(spec.parameters, IsEmpty());
+}
+
+TEST(RuleSpecTest, ColonsSeparateParametersAndTheFirstEqualsSignEndsTheName) {
+  const RuleSpec spec = ParseRuleSpec("X:a=1:b=p=q,r:c=");
+  EXPECT_EQ(spec.name, "X");
+  EXPECT_TRUE(spec.commas_separate);
+  EXPECT_THAT(spec.parameters, ElementsAre(Pair("a", ElementsAre("1")),
+                                           Pair("b", ElementsAre("p=q,r")),
+                                           Pair("c", ElementsAre(""))));
+}
+
+TEST(RuleSpecTest, InJsonAStringIsOneValueAndListsAreLists) {
+  const RuleSpec spec = ParseRuleSpec(
+      R"(X{"a": "p:q,r", "b": ["x{1,2}", "y"], "c": 2.5, "d": true})");
+  EXPECT_EQ(spec.name, "X");
+  EXPECT_FALSE(spec.commas_separate);
+  EXPECT_THAT(spec.parameters,
+              ElementsAre(Pair("a", ElementsAre("p:q,r")),
+                          Pair("b", ElementsAre("x{1,2}", "y")),
+                          Pair("c", ElementsAre("2.5")),
+                          Pair("d", ElementsAre("true"))));
+}
+
+TEST(RuleSpecTest, ABraceInAValueIsNoJson) {
+  const RuleSpec spec = ParseRuleSpec("X:tensor_regex=a{2}");
+  EXPECT_THAT(spec.parameters,
+              ElementsAre(Pair("tensor_regex", ElementsAre("a{2}"))));
+}
+
+TEST(RuleSpecTest, WhatIsOfNeitherFormIsRefused) {
+  for (const char* text : {"", ":a=1", "X:", "X:a", "X:=1",
+                           "X:a=1:", R"(X{"a")", "X{1}", R"({"a": 1})",
+                           R"(X{"a": 1} )"
+                           "y"}) {
+    EXPECT_THROW(ParseRuleSpec(text), ConfigError) << text;
+  }
+}
+
+TEST(RuleSpecTest, RulesAreFoundInAnyLetterCase) {
+  EXPECT_EQ(FindRule("vanishinggradient"), FindRule("VanishingGradient"));
+  EXPECT_NE(FindRule("VANISHINGGRADIENT"), nullptr);
+  EXPECT_EQ(FindRule("Vanishing"), nullptr);
+}
+
+}  // namespace
+}  // namespace smdebug
