@@ -154,6 +154,9 @@ struct RuleType {
   std::string summary;
   std::vector<RuleParameter> parameters;
   std::vector<RuleNeed> needs = {};
+  // When it fires, what `robust` changes, and which names it looks at in each
+  // framework. Paragraphs.
+  std::string meaning = {};
   std::unique_ptr<Rule> (*make)(const RuleParameters&) = nullptr;
 };
 
