@@ -21,9 +21,19 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
-      rules::AllZeroType(),           rules::ExplodingTensorType(),
-      rules::TensorVarianceType(),    rules::UnchangedTensorType(),
-      rules::VanishingGradientType(), rules::WeightUpdateRatioType(),
+      rules::AllZeroType(),
+      rules::ClassImbalanceType(),
+      rules::ConfusionType(),
+      rules::DeadReluType(),
+      rules::ExplodingTensorType(),
+      rules::LossNotDecreasingType(),
+      rules::OverfitType(),
+      rules::OvertrainingType(),
+      rules::SaturatedActivationType(),
+      rules::TensorVarianceType(),
+      rules::UnchangedTensorType(),
+      rules::VanishingGradientType(),
+      rules::WeightUpdateRatioType(),
   };
   return types;
 }

@@ -6,7 +6,14 @@
 namespace smdebug::rules {
 
 RuleType AllZeroType();
+RuleType ClassImbalanceType();
+RuleType ConfusionType();
+RuleType DeadReluType();
 RuleType ExplodingTensorType();
+RuleType LossNotDecreasingType();
+RuleType OverfitType();
+RuleType OvertrainingType();
+RuleType SaturatedActivationType();
 RuleType TensorVarianceType();
 RuleType UnchangedTensorType();
 RuleType VanishingGradientType();
