@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/rules/elements.h"
+#include "src/rules/layer_names.h"
 #include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/streaks.h"
@@ -12,11 +13,6 @@ namespace {
 
 // The largest gradient of a step is so many times a vanished one, at least.
 constexpr double kVanishedPart = 1e-3;
-
-// What the name says before ".weight", "_bias" or "/kernelGrad".
-std::string LayerOf(const std::string& gradient) {
-  return gradient.substr(0, gradient.find_last_of("./_"));
-}
 
 // When robust, a layer has vanished, not one of its tensors (a bias before a
 // normalisation has no gradient), while others still learn: three steps in a
