@@ -17,8 +17,8 @@ constexpr double kConverged = 0.05;
 constexpr double kLeastRise = 0.1;
 
 // Standard errors: of a sure fall or rise, of the first loss over the later
-// ones, and of a fall that may still come to light.
-constexpr double kSure = 3;
+// ones, of a difference that would show, and of none.
+constexpr double kSure = 4;
 constexpr double kSureOfFirst = 5;
 constexpr double kLikely = 2;
 constexpr double kFlat = 0.25;
@@ -101,7 +101,7 @@ std::optional<LossTrend::Trouble> LossTrend::CheckFall() {
   const double fall = halves.first - halves.second;
   const bool flat =
       fall <= kFlat * halves.error &&
-      fall + kLikely * halves.error <= kProgress * std::abs(halves.first);
+      kLikely * halves.error <= kProgress * std::abs(halves.first);
   if (!flat || std::abs(halves.second) < kConverged) return std::nullopt;
   return Trouble{.before = halves.first, .now = halves.second};
 }
@@ -115,7 +115,7 @@ std::optional<LossTrend::Trouble> LossTrend::CheckRise(const Window& window) {
   const double rise = window.median - best_->median;
   const double error = kMedianError * best_->noise *
                        std::sqrt(1 / window.size + 1 / best_->size);
-  const bool above = rise > kSure * error &&
+  const bool above = window.median >= kConverged && rise > kSure * error &&
                      rise > options_.least_rise * std::abs(best_->median) &&
                      rise > kLeastRise * std::abs(*first_);
   windows_above_ = above ? windows_above_ + 1 : 0;
