@@ -176,6 +176,9 @@ struct RuleType {
   std::vector<RuleNeed> needs = {};
   // Whether a run without any step tells the rule nothing.
   bool needs_steps = true;
+  // When it fires, what `robust` changes, and which names it looks at in each
+  // framework. Paragraphs.
+  std::string meaning = {};
   std::unique_ptr<Rule> (*make)(const RuleParameters&) = nullptr;
 };
 

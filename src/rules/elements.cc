@@ -28,25 +28,43 @@ std::vector<double> Numbers(const Value& value) {
   return numbers;
 }
 
+BatchShape BatchOf(const Value& value) {
+  const auto shape = value.shape();
+  if (shape.empty()) return {.samples = 1, .units = 1};
+  const int64_t samples = shape[0];
+  return {.samples = samples,
+          .units = samples == 0 ? 0 : value.size() / samples};
+}
+
 bool AllClose(const Value& a, const Value& b, const Closeness& closeness) {
   if (!std::ranges::equal(a.shape(), b.shape())) return false;
   const bool text = a.dtype() == DType::kString;
   if (text != (b.dtype() == DType::kString)) return false;
   if (text) return std::ranges::equal(a.strings(), b.strings());
-  for (int64_t i = 0; i < a.size(); ++i) {
-    const double x = a.Get(i);
-    const double y = b.Get(i);
-    if (x == y) continue;
-    if (std::isnan(x) || std::isnan(y)) {
-      if (closeness.equal_nan && std::isnan(x) && std::isnan(y)) continue;
-      return false;
-    }
-    if (std::isinf(x) || std::isinf(y)) return false;
-    if (!(std::abs(x - y) <= closeness.atol + closeness.rtol * std::abs(y))) {
-      return false;
-    }
+  const std::vector<double> left = Numbers(a);
+  const std::vector<double> right = Numbers(b);
+  return std::ranges::equal(left, right, [&](double x, double y) {
+    if (x == y) return true;
+    if (std::isnan(x) && std::isnan(y)) return closeness.equal_nan;
+    // False where either is NaN or infinite: equal infinities were equal.
+    return std::isfinite(y) &&
+           std::abs(x - y) <= closeness.atol + closeness.rtol * std::abs(y);
+  });
+}
+
+double Distance(const Value& a, const Value& b) {
+  if (a.size() != b.size() || a.dtype() == DType::kString ||
+      b.dtype() == DType::kString) {
+    return std::nan("");
   }
-  return true;
+  const std::vector<double> left = Numbers(a);
+  double sum = 0;
+  size_t i = 0;
+  ForEach(b, [&](double x) {
+    const double difference = x - left[i++];
+    sum += difference * difference;
+  });
+  return std::sqrt(sum);
 }
 
 }  // namespace smdebug::rules

@@ -6,6 +6,7 @@
 #include "src/rules/elements.h"
 #include "src/rules/parameters.h"
 #include "src/rules/registry.h"
+#include "src/rules/streaks.h"
 
 namespace smdebug::rules {
 namespace {
@@ -14,18 +15,26 @@ namespace {
 struct NotFinite {
   int64_t nan = 0;
   int64_t infinite = 0;
-  bool counted = true;  // Else only seen through reductions.
+  int64_t positive = 0;  // Of the infinite ones.
+  bool counted = true;   // Else only seen through reductions.
 };
+
+// How often in a row infinities are seen before they count, when robust.
+constexpr int64_t kRobustInfinite = 2;
 
 // NaN is ordinary there.
 bool IsTreeTable(std::string_view name) { return name.starts_with("trees/"); }
 
+// When robust, infinities have to be there twice in a row, as those of a step
+// that loss scaling skips are not, and not all be negative, as those of a mask
+// are. NaN fires at once.
 class ExplodingTensor final : public Rule {
  public:
   explicit ExplodingTensor(const RuleParameters& parameters)
       : rule_(parameters.rule()),
         selection_(parameters.Selection()),
-        only_nan_(parameters.Bool("only_nan")) {}
+        only_nan_(parameters.Bool("only_nan")),
+        robust_(parameters.Bool("robust")) {}
 
   std::vector<Finding> Check(StepView& view) override {
     std::vector<Finding> findings;
@@ -34,7 +43,9 @@ class ExplodingTensor final : public Rule {
       const auto found = Look(view, name);
       if (!found) continue;
       const int64_t bad = found->nan + (only_nan_ ? 0 : found->infinite);
+      const int64_t infinite = infinite_.Note(name, found->positive > 0);
       if (bad == 0) continue;
+      if (robust_ && found->nan == 0 && infinite < kRobustInfinite) continue;
       findings.push_back(
           {.tensor = std::move(name),
            .value = static_cast<double>(bad),
@@ -51,7 +62,8 @@ class ExplodingTensor final : public Rule {
   std::optional<NotFinite> Look(StepView& view, const std::string& name) {
     if (const auto counts = view.CountsAt(name, view.step())) {
       return NotFinite{.nan = counts->nan,
-                       .infinite = counts->pos_inf + counts->neg_inf};
+                       .infinite = counts->pos_inf + counts->neg_inf,
+                       .positive = counts->pos_inf};
     }
     if (const auto value = view.At(name)) {
       NotFinite found;
@@ -59,6 +71,7 @@ class ExplodingTensor final : public Rule {
       ForEach(*value, [&](double x) {
         found.nan += std::isnan(x) ? 1 : 0;
         found.infinite += std::isinf(x) ? 1 : 0;
+        found.positive += std::isinf(x) && x > 0 ? 1 : 0;
       });
       return found;
     }
@@ -74,7 +87,9 @@ class ExplodingTensor final : public Rule {
       const auto value = view.Reduce(name, {op});
       if (!value) continue;
       any = true;
-      if (!std::isfinite(*value)) found.infinite = 1;
+      if (std::isnan(*value)) found.nan = 1;
+      if (std::isinf(*value)) found.infinite = 1;
+      if (std::isinf(*value) && *value > 0) found.positive = 1;
     }
     if (!any) return std::nullopt;
     if (only_nan_) {
@@ -89,6 +104,8 @@ class ExplodingTensor final : public Rule {
   const std::string rule_;
   const TensorSelection selection_;
   const bool only_nan_;
+  const bool robust_;
+  Streaks infinite_;
 };
 
 }  // namespace
@@ -103,6 +120,16 @@ RuleType ExplodingTensorType() {
                           .fallback = "false",
                           .meaning = "Leave infinite values alone."},
                          Robust()},
+          .meaning =
+              "It fires at a step where a tensor holds a NaN, or an infinite "
+              "value unless only_nan is set. Without a selector it looks at "
+              "every tensor but XGBoost's `trees/*`, where NaN is ordinary. "
+              "Counts of NaN and infinities are enough; without them a min, "
+              "max, mean or sum that is not finite tells, and only_nan cannot "
+              "be judged.\n\n"
+              "Robust: infinities count if they are there twice in a row and "
+              "not all negative, so steps that loss scaling skips and masks "
+              "are silent. NaN counts at once.",
           .make = Make<ExplodingTensor>};
 }
 

@@ -185,6 +185,14 @@ TensorSelection RuleParameters::Selection() const {
           .regexes = List("tensor_regex")};
 }
 
+TensorSelection RuleParameters::RequiredSelection() const {
+  TensorSelection selection = Selection();
+  if (selection.empty()) {
+    RefuseRule(*this, "one of collection_names and tensor_regex is needed");
+  }
+  return selection;
+}
+
 void RefuseRule(const RuleParameters& parameters, std::string_view message) {
   throw InsufficientInformation(parameters.rule(), message);
 }

@@ -39,6 +39,8 @@ class RuleParameters {
 
   // collection_names and tensor_regex.
   TensorSelection Selection() const;
+  // The same where one of them must be given. Throws InsufficientInformation.
+  TensorSelection RequiredSelection() const;
 
  private:
   struct Entry {

@@ -6,9 +6,22 @@
 namespace smdebug::rules {
 
 RuleType AllZeroType();
+RuleType CheckInputImagesType();
+RuleType ClassImbalanceType();
+RuleType ConfusionType();
+RuleType DeadReluType();
 RuleType ExplodingTensorType();
+RuleType FeatureImportanceOverweightType();
+RuleType LossNotDecreasingType();
+RuleType NLPSequenceRatioType();
+RuleType OverfitType();
+RuleType OvertrainingType();
+RuleType PoorWeightInitializationType();
+RuleType SaturatedActivationType();
+RuleType SimilarAcrossRunsType();
 RuleType StalledTrainingRuleType();
 RuleType TensorVarianceType();
+RuleType TreeDepthType();
 RuleType UnchangedTensorType();
 RuleType VanishingGradientType();
 RuleType WeightUpdateRatioType();

@@ -2,24 +2,19 @@
 
 #include "src/rules/parameters.h"
 #include "src/rules/registry.h"
+#include "src/rules/streaks.h"
 
 namespace smdebug::rules {
 namespace {
 
-// When robust, the variance has to stay outside for this many steps.
-constexpr int64_t kRobustSteps = 3;
-
+// When robust, the variance has to be outside three times in a row.
 class TensorVariance final : public Rule {
  public:
   explicit TensorVariance(const RuleParameters& parameters)
-      : selection_(parameters.Selection()),
+      : selection_(parameters.RequiredSelection()),
         most_(parameters.MaybeNumber("max_threshold")),
         least_(parameters.MaybeNumber("min_threshold")),
-        steps_needed_(parameters.Bool("robust") ? kRobustSteps : 1) {
-    if (selection_.empty()) {
-      RefuseRule(parameters,
-                 "one of collection_names and tensor_regex is needed");
-    }
+        steps_needed_(parameters.Bool("robust") ? kRobustStreak : 1) {
     if (!most_ && !least_) {
       RefuseRule(parameters,
                  "one of max_threshold and min_threshold is needed");
@@ -33,9 +28,8 @@ class TensorVariance final : public Rule {
       if (!variance) continue;
       const bool high = most_ && *variance > *most_;
       const bool low = least_ && *variance < *least_;
-      int64_t& outside = outside_[name];
-      outside = high || low ? outside + 1 : 0;
-      if (outside < steps_needed_) continue;
+      const int64_t outside = outside_.Note(name, high || low);
+      if (outside == 0 || outside < steps_needed_) continue;
       const double limit = high ? *most_ : *least_;
       findings.push_back(
           {.tensor = std::move(name),
@@ -52,7 +46,7 @@ class TensorVariance final : public Rule {
   const std::optional<double> most_;
   const std::optional<double> least_;
   const int64_t steps_needed_;
-  std::map<std::string, int64_t, std::less<>> outside_;  // In a row.
+  Streaks outside_;
 };
 
 }  // namespace
@@ -72,6 +66,11 @@ RuleType TensorVarianceType() {
                           .meaning = "Variance below which it is too low.",
                           .least = 0},
                          Robust()},
+          .meaning =
+              "It fires at a step where the variance of a tensor is above or "
+              "below a threshold that was given. A saved variance is used as "
+              "it is; that of a value is the population's.\n\n"
+              "Robust: three times in a row.",
           .make = Make<TensorVariance>};
 }
 

@@ -1,49 +1,55 @@
 #include <algorithm>
-#include <deque>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "src/rules/elements.h"
 #include "src/rules/parameters.h"
 #include "src/rules/registry.h"
+#include "src/rules/trainable.h"
 #include "src/rules/training_steps.h"
 
 namespace smdebug::rules {
 namespace {
 
-// When robust, so many more steps without a change are needed.
+// When robust, tolerances are a hundredth. A weight or bias counts if it ought
+// to change, so frozen layers are silent; any other tensor after twice as many
+// steps, and if it is not zero, as a loss that has converged.
+constexpr double kRobustTolerance = 0.01;
 constexpr int64_t kRobustFactor = 2;
 
 class UnchangedTensor final : public Rule {
  public:
   explicit UnchangedTensor(const RuleParameters& parameters)
-      : selection_(parameters.Selection()),
-        steps_needed_(parameters.Whole("num_steps") *
-                      (parameters.Bool("robust") ? kRobustFactor : 1)),
-        closeness_{.rtol = parameters.Number("rtol"),
-                   .atol = parameters.Number("atol"),
-                   .equal_nan = parameters.Bool("equal_nan")} {
-    if (selection_.empty()) {
-      RefuseRule(parameters,
-                 "one of collection_names and tensor_regex is needed");
-    }
-  }
+      : selection_(parameters.RequiredSelection()),
+        num_steps_(parameters.Whole("num_steps")),
+        robust_(parameters.Bool("robust")),
+        closeness_{.rtol = parameters.Number("rtol") *
+                           (robust_ ? kRobustTolerance : 1),
+                   .atol = parameters.Number("atol") *
+                           (robust_ ? kRobustTolerance : 1),
+                   .equal_nan = parameters.Bool("equal_nan")} {}
 
   std::vector<Finding> Check(StepView& view) override {
     std::vector<Finding> findings;
     if (!IsTrainingStep(view.mode())) return findings;
+    std::vector<std::pair<std::string, int64_t>> same;
     for (std::string& name : view.Select(selection_)) {
       const auto value = view.At(name);
       if (!value) continue;
-      const int64_t same = CountSame(view, name, *value);
-      if (same < steps_needed_) continue;
+      const int64_t count = CountSame(view, name, *value);
+      same.emplace_back(std::move(name), count);
+    }
+    if (robust_) KeepStuck(view, same);
+    for (auto& [name, count] : same) {
+      if (count < num_steps_) continue;
       findings.push_back(
           {.tensor = std::move(name),
-           .value = static_cast<double>(same),
-           .threshold = static_cast<double>(steps_needed_),
+           .value = static_cast<double>(count),
+           .threshold = static_cast<double>(num_steps_),
            .message = fmt::format("it has not changed over its last {} saved "
-                                  "steps",
-                                  same)});
+                                  "steps, at least {}",
+                                  count, num_steps_)});
     }
     return findings;
   }
@@ -54,16 +60,41 @@ class UnchangedTensor final : public Rule {
     int64_t same = 0;  // Steps in a row that are alike, the last included.
   };
 
+  void KeepStuck(StepView& view,
+                 std::vector<std::pair<std::string, int64_t>>& same) {
+    trainable_.Look(view);
+    const std::vector<std::string> parameters =
+        view.Select({.collections = {"weights", "biases"}});
+    const auto is_parameter = [&](const std::string& name) {
+      return std::ranges::binary_search(parameters, name);
+    };
+    for (const auto& [name, count] : same) {
+      if (!is_parameter(name)) continue;
+      trainable_.NoteChange(name, count == 1 && seen_before_.contains(name));
+      seen_before_.insert(name);
+    }
+    std::erase_if(same, [&](const auto& tensor) {
+      const auto& [name, count] = tensor;
+      if (is_parameter(name)) return !trainable_.OughtToChange(name);
+      const auto largest = view.Reduce(name, {ReductionOp::kMax, /*abs=*/true});
+      return count < kRobustFactor * num_steps_ ||
+             (largest && *largest <= closeness_.atol);
+    });
+  }
+
   // How many steps up to this one are alike.
   int64_t CountSame(StepView& view, const std::string& name,
                     const Value& value) {
     auto it = seen_.find(name);
     if (it == seen_.end()) it = seen_.emplace(name, Recall(view, name)).first;
-    Seen& seen = it->second;
+    Note(it->second, value);
+    return it->second.same;
+  }
+
+  void Note(Seen& seen, const Value& value) const {
     const bool alike = seen.same > 0 && AllClose(seen.last, value, closeness_);
     seen.same = alike ? seen.same + 1 : 1;
     seen.last = value;
-    return seen.same;
   }
 
   // What was seen of the tensor before this step, where judging begins later.
@@ -73,25 +104,23 @@ class UnchangedTensor final : public Rule {
     std::erase_if(past, [&](const StepPlace& place) {
       return place.step >= view.step();
     });
-    const auto enough = static_cast<size_t>(steps_needed_);
+    const auto enough = static_cast<size_t>(kRobustFactor * num_steps_);
     if (past.size() > enough) {
       past.erase(past.begin(), past.end() - static_cast<int64_t>(enough));
     }
     for (const StepPlace& place : past) {
-      auto value = view.ValueAt(name, place.step);
-      if (!value) continue;
-      const bool alike =
-          seen.same > 0 && AllClose(seen.last, *value, closeness_);
-      seen.same = alike ? seen.same + 1 : 1;
-      seen.last = *std::move(value);
+      if (const auto value = view.ValueAt(name, place.step)) Note(seen, *value);
     }
     return seen;
   }
 
   const TensorSelection selection_;
-  const int64_t steps_needed_;
+  const int64_t num_steps_;
+  const bool robust_;
   const Closeness closeness_;
   std::map<std::string, Seen, std::less<>> seen_;
+  std::set<std::string, std::less<>> seen_before_;
+  Trainable trainable_;
 };
 
 }  // namespace
@@ -122,6 +151,15 @@ RuleType UnchangedTensorType() {
                           .fallback = "false",
                           .meaning = "NaN in both is no difference."},
                          Robust()},
+          .meaning =
+              "It fires at a training step where a tensor is the same, as "
+              "numpy.allclose has it, over its last num_steps saved steps, "
+              "each compared with the one before. It needs values.\n\n"
+              "Robust: tolerances are a hundredth. A weight or bias counts if "
+              "it ought to change: it has a gradient that has not faded, or, "
+              "where the run saves no gradients, it changed before while "
+              "others still do, or none ever did. Any other tensor counts "
+              "after twice as many steps, unless it is zero.",
           .make = Make<UnchangedTensor>};
 }
 

@@ -1,31 +1,24 @@
 #include <cmath>
+#include <deque>
 
 #include <fmt/format.h>
 
 #include "src/rules/elements.h"
 #include "src/rules/parameters.h"
 #include "src/rules/registry.h"
+#include "src/rules/streaks.h"
+#include "src/rules/trainable.h"
 #include "src/rules/training_steps.h"
 
 namespace smdebug::rules {
 namespace {
 
-// When robust, the ratio has to stay outside for this many steps.
-constexpr int64_t kRobustSteps = 3;
+// A change of a weight's elements that harms nothing, as a root mean square.
+constexpr double kHarmlessChange = 0.01;
 
-double Norm(const Value& value) { return value.Reduce({ReductionOp::kL2}); }
-
-// The length of b - a; NaN if they are not of one shape.
-double Distance(const Value& a, const Value& b) {
-  if (a.size() != b.size()) return std::nan("");
-  double sum = 0;
-  for (int64_t i = 0; i < a.size(); ++i) {
-    const double difference = b.Get(i) - a.Get(i);
-    sum += difference * difference;
-  }
-  return std::sqrt(sum);
-}
-
+// When robust, too small an update counts three times in a row and if the
+// weight ought to change, so frozen and converged layers are silent; too large
+// a one if it is no small number that grows from almost zero.
 class WeightUpdateRatio final : public Rule {
  public:
   explicit WeightUpdateRatio(const RuleParameters& parameters)
@@ -35,64 +28,106 @@ class WeightUpdateRatio final : public Rule {
         large_(parameters.Number("large_threshold")),
         small_(parameters.Number("small_threshold")),
         epsilon_(parameters.Number("epsilon")),
-        steps_needed_(parameters.Bool("robust") ? kRobustSteps : 1) {}
+        robust_(parameters.Bool("robust")) {}
 
   std::vector<Finding> Check(StepView& view) override {
     std::vector<Finding> findings;
     if (!IsTrainingStep(view.mode())) return findings;
+    if (robust_) trainable_.Look(view);
+    std::vector<Update> updates;
     for (std::string& name : view.Select({.collections = {"weights"}})) {
-      const auto ratio = Ratio(view, name);
-      if (!ratio) continue;
-      const bool large = *ratio > large_;
-      const bool small = *ratio < small_;
-      int64_t& outside = outside_[name];
-      outside = large || small ? outside + 1 : 0;
-      if (outside < steps_needed_) continue;
+      auto update = UpdateOf(view, std::move(name));
+      if (!update) continue;
+      trainable_.NoteChange(update->name, update->ratio >= small_);
+      updates.push_back(*std::move(update));
+    }
+    for (Update& update : updates) {
+      const bool large = update.ratio > large_;
+      const bool small = update.ratio < small_;
+      if (robust_ ? !IsWrong(update, large, small) : !large && !small) continue;
       const double limit = large ? large_ : small_;
-      findings.push_back(
-          {.tensor = std::move(name),
-           .value = *ratio,
-           .threshold = limit,
-           .message = fmt::format("the update is {:.3g} of the weight, {} "
-                                  "{:.3g}",
-                                  *ratio, large ? "above" : "below", limit)});
+      findings.push_back({.tensor = std::move(update.name),
+                          .value = update.ratio,
+                          .threshold = limit,
+                          .message = fmt::format(
+                              "the update is {:.3g} of the weight, {} "
+                              "{:.3g}",
+                              update.ratio, large ? "above" : "below", limit)});
     }
     return findings;
   }
 
  private:
-  std::optional<double> Ratio(StepView& view, const std::string& name) const {
-    const auto before = Earlier(view, name);
-    if (!before) return std::nullopt;
-    const auto now = view.At(name);
-    const auto past = view.ValueAt(name, before->step);
-    if (!now || !past) return std::nullopt;
-    const double norm = Norm(*past);
-    if (norm == 0) return std::nullopt;  // The ratio has no meaning.
-    return Distance(*past, *now) / (norm + epsilon_);
+  struct Past {
+    int64_t mode_step;
+    Value value;
+  };
+  struct Update {
+    std::string name;
+    double ratio;
+    double change;  // Root mean square over the elements.
+  };
+
+  bool IsWrong(const Update& update, bool large, bool small) {
+    const bool stuck = small && trainable_.OughtToChange(update.name);
+    if (stuck_.Note(update.name, stuck) >= kRobustStreak) return true;
+    return large && update.change > kHarmlessChange;
   }
 
-  // The step to compare with: the one before, or the oldest within num_steps.
-  std::optional<StepPlace> Earlier(StepView& view,
-                                   const std::string& name) const {
-    std::optional<StepPlace> found;
-    for (const StepPlace& place : TrainingSteps(view, name)) {
-      if (place.step >= view.step() || place.mode != view.mode()) continue;
-      if (!num_steps_) {
-        found = place;
-      } else if (place.mode_step >= view.place().mode_step - *num_steps_) {
-        return place;
+  std::optional<Update> UpdateOf(StepView& view, std::string name) {
+    auto now = view.At(name);
+    if (!now || now->dtype() == DType::kString) return std::nullopt;
+    std::deque<Past>& past = PastOf(view, name);
+    const int64_t mode_step = view.place().mode_step;
+    while (num_steps_ && !past.empty() &&
+           past.front().mode_step < mode_step - *num_steps_) {
+      past.pop_front();
+    }
+    std::optional<Update> update;
+    if (!past.empty()) {
+      const Value& before = past.front().value;
+      const double norm = before.Reduce({ReductionOp::kL2});
+      const double distance = Distance(before, *now);
+      if (norm != 0) {  // Else the ratio has no meaning.
+        update = {
+            .name = std::move(name),
+            .ratio = distance / (norm + epsilon_),
+            .change = distance / std::sqrt(static_cast<double>(now->size()))};
       }
     }
-    return found;
+    if (!num_steps_) past.clear();
+    past.push_back({mode_step, *std::move(now)});
+    return update;
+  }
+
+  // What a later step may be compared with: the step before, or all within
+  // num_steps, oldest first. Where judging begins later it is read again.
+  std::deque<Past>& PastOf(StepView& view, const std::string& name) {
+    const auto [it, is_new] = past_.try_emplace({view.mode(), name});
+    if (!is_new) return it->second;
+    std::vector<StepPlace> places = view.History(name);
+    std::erase_if(places, [&](const StepPlace& place) {
+      return place.step >= view.step() || place.mode != view.mode() ||
+             (num_steps_ &&
+              place.mode_step < view.place().mode_step - *num_steps_);
+    });
+    for (const StepPlace& place : places) {
+      auto value = view.ValueAt(name, place.step);
+      if (!value) continue;
+      if (!num_steps_) it->second.clear();
+      it->second.push_back({place.mode_step, *std::move(value)});
+    }
+    return it->second;
   }
 
   const std::optional<int64_t> num_steps_;
   const double large_;
   const double small_;
   const double epsilon_;
-  const int64_t steps_needed_;
-  std::map<std::string, int64_t, std::less<>> outside_;  // In a row.
+  const bool robust_;
+  std::map<std::pair<Mode, std::string>, std::deque<Past>> past_;
+  Trainable trainable_;
+  Streaks stuck_;
 };
 
 }  // namespace
@@ -124,6 +159,17 @@ RuleType WeightUpdateRatioType() {
                       .least = 0},
                      Robust()},
       .needs = {{"weights", {{"save_interval", "500"}}}},
+      .meaning =
+          "It fires at a training step where the length of a weight's change "
+          "since an earlier step, divided by the weight's length then, is "
+          "above or below the thresholds. A weight that was all zero then is "
+          "left out. It needs the values of weights.\n\n"
+          "Robust: too small a change counts three times in a row, and for a "
+          "weight that ought to change: one with a gradient that has not "
+          "faded, or, where the run saves no gradients, one that changed "
+          "before while others still do, or any if none ever did. Too large a "
+          "change counts if elements change by more than 0.01.\n\n"
+          "Weights are the collection `weights` in every framework.",
       .make = Make<WeightUpdateRatio>};
 }
 

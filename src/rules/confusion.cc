@@ -1,0 +1,242 @@
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "src/rules/classes.h"
+#include "src/rules/confusion_matrix.h"
+#include "src/rules/parameters.h"
+#include "src/rules/registry.h"
+
+namespace smdebug::rules {
+namespace {
+
+// When robust: pairs in a window, windows before a verdict, samples of a class
+// that say something, standard errors that make sure.
+constexpr int64_t kWindowPairs = 100;
+constexpr size_t kLeastWindows = 4;
+constexpr int64_t kLeastOfClass = 10;
+constexpr double kSure = 2;
+
+// When robust, verdicts are about windows of at least 100 pairs, where classes
+// with 10 samples are off by two standard errors, and come when the accuracy no
+// longer grows: not before its second half is hardly better than its first.
+class Confusion final : public Rule {
+ public:
+  explicit Confusion(const RuleParameters& parameters)
+      : categories_(parameters.MaybeNumber("category_no")),
+        labels_{parameters.Text("labels"), parameters.Text("labels_collection"),
+                IsDefault(parameters, "labels") ? kTorchLabels : ""},
+        predictions_{parameters.Text("predictions"),
+                     parameters.Text("predictions_collection"),
+                     IsDefault(parameters, "predictions") ? kTorchScores : ""},
+        min_diag_(parameters.Number("min_diag")),
+        max_off_diag_(parameters.Number("max_off_diag")),
+        robust_(parameters.Bool("robust")) {}
+
+  std::vector<Finding> Check(StepView& view) override {
+    std::string tensor;
+    const auto labels = Classes(view, labels_, LabelClasses, nullptr);
+    const auto predictions =
+        Classes(view, predictions_, PredictionClasses, &tensor);
+    std::vector<Finding> findings;
+    if (labels.size() != predictions.size()) return findings;
+    ConfusionMatrix now;
+    ConfusionMatrix& matrix = robust_ ? window_ : now;
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (IsCategory(labels[i]) && IsCategory(predictions[i])) {
+        matrix.Add(labels[i], predictions[i]);
+      }
+    }
+    if (!robust_) {
+      Judge(matrix, tensor, findings);
+    } else if (matrix.pairs() >= kWindowPairs) {
+      accuracies_.push_back(matrix.Accuracy());
+      pairs_ += matrix.pairs();
+      if (HasSettled()) Judge(matrix, tensor, findings);
+      window_ = {};
+    }
+    return findings;
+  }
+
+ private:
+  // A tensor of that name, else the collection's, else what the regex matches.
+  struct Source {
+    std::string name;
+    std::string collection;
+    std::string_view regex;
+  };
+
+  static bool IsDefault(const RuleParameters& parameters,
+                        const std::string& name) {
+    return !parameters.IsGiven(name) &&
+           !parameters.IsGiven(name + "_collection");
+  }
+
+  static std::vector<int64_t> PredictionClasses(const Value& value) {
+    return HasClassAxis(value) ? LargestOfLastAxis(value)
+                               : NearestClasses(value);
+  }
+
+  static std::vector<int64_t> Classes(
+      StepView& view, const Source& source,
+      std::vector<int64_t> (*classes_of)(const Value&), std::string* tensor) {
+    std::vector<std::string> names;
+    if (view.At(source.name)) {
+      names = {source.name};
+    } else {
+      names = view.Select({.collections = {source.collection}});
+    }
+    if (names.empty() && !source.regex.empty()) {
+      if (auto name = FirstMatch(view, source.regex)) names = {*name};
+    }
+    std::vector<int64_t> all;
+    for (const std::string& name : names) {
+      const auto value = view.At(name);
+      if (!value || value->dtype() == DType::kString) continue;
+      const std::vector<int64_t> classes = classes_of(*value);
+      all.insert(all.end(), classes.begin(), classes.end());
+    }
+    if (tensor != nullptr && !names.empty()) *tensor = names.front();
+    return all;
+  }
+
+  bool IsCategory(int64_t number) const {
+    return number >= 0 &&
+           (!categories_ || static_cast<double>(number) < *categories_);
+  }
+
+  // Whether the accuracy of later windows is not surely better.
+  bool HasSettled() const {
+    if (accuracies_.size() < kLeastWindows) return false;
+    const auto middle =
+        accuracies_.begin() + static_cast<int64_t>(accuracies_.size() / 2);
+    const double early = std::accumulate(accuracies_.begin(), middle, 0.0) /
+                         static_cast<double>(middle - accuracies_.begin());
+    const double late = std::accumulate(middle, accuracies_.end(), 0.0) /
+                        static_cast<double>(accuracies_.end() - middle);
+    const double error = std::sqrt((early * (1 - early) + late * (1 - late)) *
+                                   2 / static_cast<double>(pairs_));
+    return late - early <= kSure * error;
+  }
+
+  // How far a ratio may be off by chance.
+  double Margin(double limit, int64_t count) const {
+    return robust_ ? kSure * std::sqrt(limit * (1 - limit) /
+                                       static_cast<double>(count))
+                   : 0;
+  }
+
+  void Judge(const ConfusionMatrix& matrix, const std::string& tensor,
+             std::vector<Finding>& findings) const {
+    for (const int64_t number : matrix.Classes()) {
+      const int64_t predicted = matrix.Predicted(number);
+      const int64_t count =
+          predicted == 0 ? matrix.Labelled(number) : predicted;
+      if (robust_ && count < kLeastOfClass) continue;
+      const double ratio = predicted == 0
+                               ? 0
+                               : static_cast<double>(matrix.Right(number)) /
+                                     static_cast<double>(predicted);
+      if (ratio + Margin(min_diag_, count) < min_diag_) {
+        findings.push_back(
+            {.tensor = tensor,
+             .value = ratio,
+             .threshold = min_diag_,
+             .message = fmt::format("of {} predictions of class {}, {:.4g} are "
+                                    "right, below {:.4g}",
+                                    predicted, number, ratio, min_diag_)});
+      }
+    }
+    for (const auto& [cell, count] : matrix.cells()) {
+      const auto& [label, prediction] = cell;
+      if (label == prediction) continue;
+      const int64_t predicted = matrix.Predicted(prediction);
+      if (robust_ && predicted < kLeastOfClass) continue;
+      const double ratio =
+          static_cast<double>(count) / static_cast<double>(predicted);
+      if (ratio - Margin(max_off_diag_, predicted) > max_off_diag_) {
+        findings.push_back(
+            {.tensor = tensor,
+             .value = ratio,
+             .threshold = max_off_diag_,
+             .message = fmt::format("of {} predictions of class {}, {:.4g} are "
+                                    "of class {}, above {:.4g}",
+                                    predicted, prediction, ratio, label,
+                                    max_off_diag_)});
+      }
+    }
+  }
+
+  const std::optional<double> categories_;
+  const Source labels_;
+  const Source predictions_;
+  const double min_diag_;
+  const double max_off_diag_;
+  const bool robust_;
+  ConfusionMatrix window_;
+  std::vector<double> accuracies_;  // By window.
+  int64_t pairs_ = 0;
+};
+
+}  // namespace
+
+RuleType ConfusionType() {
+  using Kind = RuleParameter::Kind;
+  return {
+      .name = "Confusion",
+      .summary = "Classes are taken for each other.",
+      .parameters =
+          {{.name = "category_no",
+            .kind = Kind::kWhole,
+            .meaning = "How many classes there are; as many as are seen if "
+                       "unset.",
+            .least = 2},
+           {.name = "labels",
+            .fallback = "labels",
+            .meaning = "Name of the tensor of labels."},
+           {.name = "predictions",
+            .fallback = "predictions",
+            .meaning = "Name of the tensor of predictions."},
+           {.name = "labels_collection",
+            .fallback = "labels",
+            .meaning = "Collection of labels, if there is no such tensor."},
+           {.name = "predictions_collection",
+            .fallback = "predictions",
+            .meaning = "Collection of predictions, if there is no such "
+                       "tensor."},
+           {.name = "min_diag",
+            .kind = Kind::kNumber,
+            .fallback = "0.9",
+            .meaning = "Part of a class's predictions that is right, at "
+                       "least.",
+            .least = 0,
+            .most = 1},
+           {.name = "max_off_diag",
+            .kind = Kind::kNumber,
+            .fallback = "0.1",
+            .meaning = "Part of a class's predictions that is of one other "
+                       "class, at most.",
+            .least = 0,
+            .most = 1},
+           Robust()},
+      .needs = {{"labels", {{"include_regex", "labels"}}},
+                {"predictions", {{"include_regex", "predictions"}}}},
+      .meaning =
+          "It counts which label got which prediction at a step, and fires if "
+          "less than min_diag of a class's predictions are right, or more "
+          "than max_off_diag are of one other class. A class that is never "
+          "predicted has 0 right if there are labels of it. Predictions of "
+          "several columns are scores, others are rounded. It needs "
+          "values.\n\n"
+          "Robust: windows of at least 100 pairs, from the fourth on, once "
+          "the accuracy no longer grows; a class needs 10 predictions and has "
+          "to be off by two standard errors. So a network that still learns "
+          "is silent.\n\n"
+          "PyTorch: tensors saved as `labels` and `predictions`; without them "
+          "the inputs of CrossEntropyLoss or NLLLoss. Keras and XGBoost: "
+          "`labels`, `predictions`.",
+      .make = Make<Confusion>};
+}
+
+}  // namespace smdebug::rules

@@ -1,0 +1,134 @@
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "src/rules/losses.h"
+#include "src/rules/parameters.h"
+#include "src/rules/registry.h"
+#include "src/rules/running_mean.h"
+
+namespace smdebug::rules {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// When robust: a rise of the loss by so much of its best window, and by so many
+// standard errors, is none by chance.
+constexpr double kLeastRise = 0.05;
+constexpr double kSure = 3;
+
+// When robust, a plateau is no trouble. Losses are averaged over windows of as
+// many as the patience; the loss of validation (of training, where there is
+// none) has to be surely above its best window.
+class Overtraining final : public Rule {
+ public:
+  explicit Overtraining(const RuleParameters& parameters)
+      : training_{.patience = parameters.Whole("patience_train")},
+        validation_{.patience = parameters.Whole("patience_validation")},
+        delta_(parameters.Number("delta")),
+        robust_(parameters.Bool("robust")) {}
+
+  std::vector<Finding> Check(StepView& view) override {
+    const PhaseLosses now =
+        MeanLosses(view, view.Select({.collections = {"losses"}}));
+    if (!now.training && !now.validation) return {};
+    if (now.training) Note(training_, *now.training);
+    if (now.validation) Note(validation_, *now.validation);
+    const bool has_validation = validation_.seen > 0;
+    if (training_.since_best < training_.patience) return {};
+    if (has_validation && validation_.since_best < validation_.patience) {
+      return {};
+    }
+    const Phase& judged = has_validation ? validation_ : training_;
+    if (robust_ && !judged.rises) return {};
+    const std::string_view what = has_validation ? "validation" : "training";
+    return {{.value = static_cast<double>(judged.since_best),
+             .threshold = static_cast<double>(judged.patience),
+             .message = fmt::format("the {} loss has not fallen by more than "
+                                    "{:.4g} below {:.6g} for {} observations, "
+                                    "at least {}",
+                                    what, delta_, judged.best,
+                                    judged.since_best, judged.patience)}};
+  }
+
+ private:
+  struct Phase {
+    int64_t patience;
+    double best = kInfinity;
+    int64_t since_best = 0;  // Observations.
+    int64_t seen = 0;
+    RunningMean window = {};       // For robust.
+    RunningMean best_window = {};  // With the lowest mean; empty at first.
+    bool rises = false;            // The last full window, over the best.
+  };
+
+  void Note(Phase& phase, double loss) const {
+    ++phase.seen;
+    const bool is_better = phase.best - loss > delta_;
+    phase.since_best = is_better ? 0 : phase.since_best + 1;
+    if (is_better) phase.best = loss;
+    if (!robust_ || !std::isfinite(loss)) return;
+    phase.window.Add(loss);
+    if (phase.window.count() < phase.patience) return;
+    const RunningMean window = std::exchange(phase.window, {});
+    const RunningMean& best = phase.best_window;
+    if (best.count() == 0 || window.mean() < best.mean()) {
+      phase.best_window = window;
+      phase.rises = false;
+      return;
+    }
+    const double rise = window.mean() - best.mean();
+    phase.rises = rise > delta_ && rise > kLeastRise * std::abs(best.mean()) &&
+                  rise > kSure * std::hypot(window.standard_error(),
+                                            best.standard_error());
+  }
+
+  Phase training_;
+  Phase validation_;
+  const double delta_;
+  const bool robust_;
+};
+
+}  // namespace
+
+RuleType OvertrainingType() {
+  using Kind = RuleParameter::Kind;
+  return {
+      .name = "Overtraining",
+      .summary = "Training goes on although the losses no longer fall.",
+      .parameters = {{.name = "patience_train",
+                      .kind = Kind::kWhole,
+                      .fallback = "5",
+                      .meaning = "Training losses without a better one.",
+                      .least = 1},
+                     {.name = "patience_validation",
+                      .kind = Kind::kWhole,
+                      .fallback = "10",
+                      .meaning = "Validation losses without a better one.",
+                      .least = 1},
+                     {.name = "delta",
+                      .kind = Kind::kNumber,
+                      .fallback = "0.01",
+                      .meaning = "By how much a better loss is lower.",
+                      .least = 0},
+                     Robust()},
+      .needs = {{"losses", {}}},
+      .meaning =
+          "It keeps the best training and the best validation loss (the mean "
+          "over all losses of a step), and fires where both have not been "
+          "bettered by more than delta for as many saved losses as the "
+          "patience says; training alone, if there is no validation so far. "
+          "The saved mean of a loss is enough.\n\n"
+          "Robust: in addition the validation loss, or the training loss if "
+          "there is no validation, has to rise: the mean over a window as "
+          "long as the patience is above the best window by delta, by 5 % and "
+          "by three standard errors. A plateau is silent.\n\n"
+          "PyTorch, Keras, MXNet: the collection `losses`; steps of EVAL are "
+          "validation, steps of TRAIN or without a mode training. XGBoost: "
+          "`validation-<metric>`, `eval-<metric>` and `test-<metric>` are "
+          "validation.",
+      .make = Make<Overtraining>};
+}
+
+}  // namespace smdebug::rules
