@@ -88,6 +88,10 @@ struct ActionOptions {
   std::chrono::milliseconds backoff = std::chrono::milliseconds(500);
   // What the rate limit goes by; unset: the steady clock.
   std::function<std::chrono::steady_clock::time_point()> now = {};
+
+  // As SMDEBUG_ACTION_DRY_RUN, SMDEBUG_ACTION_INTERVAL, SMDEBUG_ACTION_TIMEOUT
+  // and SMDEBUG_STOP_GRACE say. Throws ConfigError.
+  static ActionOptions FromEnvironment();
 };
 
 // Something to do when a rule fires. Thread-safe.
@@ -146,6 +150,9 @@ class ActionSet {
 
   // Throws as MakeAction() does.
   void Add(const ActionSpec& spec);
+  // Adds those of a rule's `action_json`. What is wrong is logged and left out,
+  // as ParseActionJson() does it. Returns what was added.
+  std::vector<ActionSpec> AddJson(std::string_view json, std::string_view rule);
   void Add(std::unique_ptr<Action> action);
 
   bool empty() const;

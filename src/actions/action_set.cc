@@ -149,6 +149,20 @@ void ActionSet::Add(std::unique_ptr<Action> action) {
   impl_->Add(std::move(action));
 }
 
+std::vector<ActionSpec> ActionSet::AddJson(std::string_view json,
+                                           std::string_view rule) {
+  std::vector<ActionSpec> added;
+  for (ActionSpec& spec : ParseActionJson(json, rule)) {
+    try {
+      Add(spec);
+      added.push_back(std::move(spec));
+    } catch (const ConfigError& error) {
+      base::LogWarning("{}: left out an action: {}", rule, error.what());
+    }
+  }
+  return added;
+}
+
 bool ActionSet::empty() const { return impl_->empty(); }
 
 std::vector<ActionOutcome> ActionSet::Fire(const Firing& firing) {

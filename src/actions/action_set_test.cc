@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -6,6 +8,7 @@
 
 #include "smdebug/action.h"
 #include "smdebug/log.h"
+#include "tests/testing/environment.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
@@ -179,6 +182,44 @@ TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {
   EXPECT_THROW(set.Add(ActionSpec{.kind = ActionKind::kSms, .target = "1"}),
                ConfigError);
   EXPECT_TRUE(set.empty());
+}
+
+TEST_F(ActionSetTest, OfAListInJsonWhatIsAllowedIsAdded) {
+  ActionSet set(Options());
+  const auto added = set.AddJson(
+      R"([{"name": "stop", "pid": 1}, {"name": "sms", "endpoint": "+1"},
+          {"name": "stop", "pid": )" +
+          std::to_string(getpid()) + "}]",
+      "R");
+  EXPECT_THAT(
+      added, ElementsAre(ActionSpec{.kind = ActionKind::kSms, .target = "+1"}));
+}
+
+TEST(ActionOptionsTest, TheEnvironmentSetsThem) {
+  const testing::ScopedEnvironment dry_run("SMDEBUG_ACTION_DRY_RUN", "1");
+  const testing::ScopedEnvironment interval("SMDEBUG_ACTION_INTERVAL", "0.5");
+  const testing::ScopedEnvironment timeout("SMDEBUG_ACTION_TIMEOUT", "2");
+  const testing::ScopedEnvironment grace("SMDEBUG_STOP_GRACE", "0");
+  const ActionOptions options = ActionOptions::FromEnvironment();
+  EXPECT_TRUE(options.dry_run);
+  EXPECT_EQ(options.interval, std::chrono::milliseconds(500));
+  EXPECT_EQ(options.timeout, std::chrono::seconds(2));
+  EXPECT_EQ(options.grace, std::chrono::seconds(0));
+}
+
+TEST(ActionOptionsTest, ValuesThatAreNotAllowedAreNamed) {
+  for (const char* name : {"SMDEBUG_ACTION_DRY_RUN", "SMDEBUG_ACTION_INTERVAL",
+                           "SMDEBUG_ACTION_TIMEOUT", "SMDEBUG_STOP_GRACE"}) {
+    for (const char* value : {"often", "-1", "nan", "1e99", "1 s"}) {
+      const testing::ScopedEnvironment set(name, value);
+      try {
+        ActionOptions::FromEnvironment();
+        ADD_FAILURE() << name << "=" << value;
+      } catch (const ConfigError& error) {
+        EXPECT_EQ(error.key(), name);
+      }
+    }
+  }
 }
 
 }  // namespace
