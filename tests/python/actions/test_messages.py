@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from smdebug import _core
@@ -16,7 +17,7 @@ from support.web_server import WebServer
 RESULTS = ("done", "failed", "dry run", "suppressed")
 
 
-def fire(action: str, run: Path | str = "", message: str = "It is bad.", **options: float) -> str:
+def fire(action: str, run: Path | str = "", message: str = "It is bad.", **options: Any) -> str:
     """Adds an action, fires, and tells how it went: the result and the detail."""
     actions = _core.ActionSet(backoff=0, **options)
     actions.add(action)
@@ -162,6 +163,8 @@ def test_a_mail_that_is_refused_is_a_failure(monkeypatch: pytest.MonkeyPatch) ->
     assert server.mails == []
 
 
+# The server does not see that it is behind TLS from the start.
+@pytest.mark.filterwarnings("ignore:Requiring AUTH")
 @pytest.mark.parametrize("at_once", [False, True], ids=["starttls", "smtps"])
 def test_a_password_is_sent_over_tls(
     at_once: bool, certificate: Certificate, monkeypatch: pytest.MonkeyPatch

@@ -67,7 +67,7 @@ class MailServer:
     def _authenticate(self, *asked: Any) -> AuthResult:  # noqa: ANN401
         data = asked[-1]
         self.logins.append((data.login, data.password))
-        return AuthResult(success=(data.login, data.password) == self.login)
+        return AuthResult(success=(data.login, data.password) == self.login, handled=False)
 
     def _protocol(self) -> SMTP:
         context = self.certificate.context() if self.certificate else None
