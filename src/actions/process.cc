@@ -127,6 +127,7 @@ std::vector<ProcessId> GroupMembers(pid_t group) {
   std::vector<ProcessId> members;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
   if (proc == nullptr) return members;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own.
   while (const dirent* entry = readdir(proc.get())) {
     const auto pid = base::ParseInt(entry->d_name);
     if (!pid) continue;

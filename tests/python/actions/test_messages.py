@@ -17,7 +17,12 @@ from support.web_server import WebServer
 RESULTS = ("done", "failed", "dry run", "suppressed")
 
 
-def fire(action: str, run: Path | str = "", message: str = "It is bad.", **options: Any) -> str:
+def fire(
+    action: str,
+    run: Path | str = "",
+    message: str = "It is bad.",
+    **options: Any,  # noqa: ANN401
+) -> str:
     """Adds an action, fires, and tells how it went: the result and the detail."""
     actions = _core.ActionSet(backoff=0, **options)
     actions.add(action)
