@@ -9,6 +9,8 @@ find_package(CLI11 REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+# Types and constants alone: the library is loaded when it is first needed.
+find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 if(SMDEBUG_BUILD_TESTS)
   find_package(GTest REQUIRED)

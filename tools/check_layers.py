@@ -27,17 +27,20 @@ LAYERS: dict[str, list[str]] = {
     "index": ["record", "storage", "config"],
     "hook": ["index", "reduce"],
     "trial": ["index", "reduce"],
+    "actions": ["index"],
     "rules": ["trial"],
     "timeline": ["base", "storage"],
-    "serve": ["rules"],
+    "serve": ["actions", "rules"],
     "cli": ["serve", "s3", "timeline"],
 }
 
 # Public header -> the module that implements it. Whoever may include that
 # module's private headers may include it; cli may include every public header.
 PUBLIC_OWNERS: dict[str, str] = {
+    "action": "actions",
     "config": "config",
     "error": "base",
+    "finding": "base",
     "hook": "hook",
     "log": "base",
     "mode": "base",

@@ -179,3 +179,23 @@ class TensorCallback:
 
     @property
     def __torch_unserializable__(self) -> bool: ...
+
+class ActionSet:
+    """What is done when rules fire."""
+
+    def __init__(self, *, dry_run: bool | None = None, interval: float | None = None, grace: float | None = None, timeout: float | None = None, exec_timeout: float | None = None, attempts: int | None = None, backoff: float | None = None) -> None:
+        """Times are in seconds; what is None is as the environment says."""
+
+    def add(self, text: str) -> None:
+        """Adds one, such as stop:123 or email:name@domain.com."""
+
+    def add_json(self, json: str, rule: str) -> list[tuple[str, str, str]]:
+        """
+        Adds those of an action_json, and logs what is wrong with it. Returns (kind, target, prefix of the job) of each that was added.
+        """
+
+    def fire(self, rule: str, run: str, step: int | None, message: str) -> list[tuple[str, str, str, str]]:
+        """Does them; (kind, target, result, detail) of each."""
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """How many were done, failed, dry runs and suppressed."""

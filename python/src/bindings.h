@@ -10,6 +10,7 @@ void InitConfig(nanobind::module_& m);
 void InitTensor(nanobind::module_& m);
 void InitTrial(nanobind::module_& m);
 void InitHook(nanobind::module_& m);
+void InitAction(nanobind::module_& m);
 
 // Gives what the core has logged to Python's logger. Needs the GIL.
 void RelayLog() noexcept;

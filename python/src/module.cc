@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   InitTensor(m);
   InitTrial(m);
   InitHook(m);
+  InitAction(m);
 }

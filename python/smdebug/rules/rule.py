@@ -35,7 +35,7 @@ class Rule(ABC):
         self.logger = get_logger()
         self.rule_name = type(self).__name__
         self.action_str = action_str
-        self.actions = Actions(action_str, self.rule_name)
+        self.actions = Actions(action_str, self.rule_name, getattr(base_trial, "path", None))
         self.report: dict[str, Any] = {
             "RuleTriggered": 0,
             "Violations": 0,
@@ -64,5 +64,5 @@ class Rule(ABC):
             self.req_tensors.fetch()
             is_met = self.invoke_at_step(step)
         if is_met:
-            self.actions.invoke()
+            self.actions.invoke(step=step)
             raise RuleEvaluationConditionMet(self.rule_name, step)

@@ -1,0 +1,1 @@
+"""The rules about tensors."""

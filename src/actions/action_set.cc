@@ -1,0 +1,174 @@
+#include <map>
+#include <utility>
+
+#include "smdebug/action.h"
+#include "src/actions/audit.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mutex.h"
+
+namespace smdebug {
+
+using Result = ActionOutcome::Result;
+using std::chrono::steady_clock;
+
+class ActionSet::Impl {
+ public:
+  explicit Impl(ActionOptions options) : options_(std::move(options)) {}
+
+  void Add(std::unique_ptr<Action> action) {
+    const base::MutexLock lock(mu_);
+    actions_.push_back(std::move(action));
+  }
+
+  const ActionOptions& options() const noexcept { return options_; }
+
+  bool empty() const {
+    const base::MutexLock lock(mu_);
+    return actions_.empty();
+  }
+
+  ActionCounts counts() const {
+    const base::MutexLock lock(mu_);
+    return counts_;
+  }
+
+  std::vector<ActionOutcome> Fire(const Firing& firing) {
+    const base::MutexLock lock(mu_);
+    std::vector<ActionOutcome> outcomes;
+    for (size_t number = 0; number < actions_.size(); ++number) {
+      outcomes.push_back(FireOne(number, firing));
+      Count(outcomes.back().result);
+      Record(firing, outcomes.back());
+    }
+    return outcomes;
+  }
+
+ private:
+  // When an action was last done for a rule, and how often it was not since.
+  struct Last {
+    steady_clock::time_point time;
+    int64_t suppressed = 0;
+  };
+
+  steady_clock::time_point Now() const {
+    return options_.now ? options_.now() : steady_clock::now();
+  }
+
+  ActionOutcome FireOne(size_t number, const Firing& firing)
+      SMDEBUG_REQUIRES(mu_) {
+    Action& action = *actions_[number];
+    ActionOutcome outcome{.kind = action.kind(), .target = action.target()};
+    const auto now = Now();
+    const auto [found, is_first] =
+        last_.try_emplace({firing.rule, number}, Last{.time = now});
+    Last& last = found->second;
+    if (!is_first && now - last.time < options_.interval) {
+      outcome.suppressed = ++last.suppressed;
+      outcome.result = Result::kSuppressed;
+      return outcome;
+    }
+    last.time = now;
+    outcome.suppressed = std::exchange(last.suppressed, 0);
+    if (options_.dry_run) {
+      outcome.result = Result::kDryRun;
+      return outcome;
+    }
+    Firing told = firing;
+    told.suppressed = outcome.suppressed;
+    try {
+      outcome.detail = action.Do(told);
+    } catch (const ActionError& error) {
+      outcome.result = Result::kFailed;
+      outcome.detail = error.reason();
+    } catch (const std::exception& error) {
+      outcome.result = Result::kFailed;
+      outcome.detail = error.what();
+    }
+    return outcome;
+  }
+
+  void Count(Result result) SMDEBUG_REQUIRES(mu_) {
+    switch (result) {
+      case Result::kDone:
+        ++counts_.done;
+        break;
+      case Result::kFailed:
+        ++counts_.failed;
+        break;
+      case Result::kDryRun:
+        ++counts_.dry_runs;
+        break;
+      case Result::kSuppressed:
+        ++counts_.suppressed;
+        break;
+    }
+  }
+
+  // Tells the log and the audit trail; their failures are nobody else's.
+  void Record(const Firing& firing, const ActionOutcome& outcome)
+      SMDEBUG_REQUIRES(mu_) {
+    const LogLevel level =
+        outcome.result == Result::kFailed       ? LogLevel::kWarning
+        : outcome.result == Result::kSuppressed ? LogLevel::kDebug
+                                                : LogLevel::kInfo;
+    base::Log(level,
+              fmt::format("{}: {} {}: {}{}{}", firing.rule,
+                          ActionKindName(outcome.kind), outcome.target,
+                          ResultName(outcome.result),
+                          outcome.detail.empty() ? "" : ": ", outcome.detail));
+    if (firing.run.empty()) return;
+    try {
+      actions::AppendAudit(
+          firing.run, actions::AuditLine(firing, outcome, base::WallSeconds()));
+    } catch (const Error& error) {
+      if (!std::exchange(trail_has_failed_, true)) {
+        base::LogWarning("the audit trail of actions is not written: {}",
+                         error.what());
+      }
+    }
+  }
+
+  const ActionOptions options_;
+  mutable base::Mutex mu_;
+  std::vector<std::unique_ptr<Action>> actions_ SMDEBUG_GUARDED_BY(mu_);
+  std::map<std::pair<std::string, size_t>, Last> last_ SMDEBUG_GUARDED_BY(mu_);
+  ActionCounts counts_ SMDEBUG_GUARDED_BY(mu_);
+  bool trail_has_failed_ SMDEBUG_GUARDED_BY(mu_) = false;
+};
+
+ActionSet::ActionSet(ActionOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+ActionSet::~ActionSet() = default;
+
+void ActionSet::Add(const ActionSpec& spec) {
+  impl_->Add(MakeAction(spec, impl_->options()));
+}
+
+void ActionSet::Add(std::unique_ptr<Action> action) {
+  impl_->Add(std::move(action));
+}
+
+std::vector<ActionSpec> ActionSet::AddJson(std::string_view json,
+                                           std::string_view rule) {
+  std::vector<ActionSpec> added;
+  for (ActionSpec& spec : ParseActionJson(json, rule)) {
+    try {
+      Add(spec);
+      added.push_back(std::move(spec));
+    } catch (const ConfigError& error) {
+      base::LogWarning("{}: left out an action: {}", rule, error.what());
+    }
+  }
+  return added;
+}
+
+bool ActionSet::empty() const { return impl_->empty(); }
+
+std::vector<ActionOutcome> ActionSet::Fire(const Firing& firing) {
+  return impl_->Fire(firing);
+}
+
+ActionCounts ActionSet::counts() const { return impl_->counts(); }
+
+}  // namespace smdebug

@@ -1,0 +1,192 @@
+#include "src/actions/process.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/base/clock.h"
+#include "src/base/host.h"
+#include "src/base/text.h"
+
+namespace smdebug::actions {
+namespace {
+
+using std::chrono::steady_clock;
+
+[[noreturn]] void Throw(int code, const std::string& what) {
+  throw std::system_error(code, std::generic_category(), what);
+}
+
+// Fields 3 (state) and 5 (group) of /proc/<pid>/stat.
+struct Stat {
+  char state = 'X';
+  pid_t group = 0;
+};
+
+Stat ReadStat(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t command_end = text.rfind(')');
+  Stat stat;
+  if (command_end == std::string::npos) return stat;
+  std::istringstream fields(text.substr(command_end + 1));
+  pid_t parent = 0;
+  fields >> stat.state >> parent >> stat.group;
+  return stat;
+}
+
+bool HasEnded(char state) { return state == 'Z' || state == 'X'; }
+
+double BootedAt() {
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("btime ")) continue;
+    return static_cast<double>(base::ParseInt(line.substr(6)).value_or(0));
+  }
+  return 0;
+}
+
+// Whether all have ended at the deadline.
+bool WaitForAll(const std::vector<Process>& processes,
+                steady_clock::time_point deadline) {
+  return std::ranges::all_of(processes, [&](const Process& process) {
+    return process.WaitUntil(deadline);
+  });
+}
+
+}  // namespace
+
+std::optional<Process> Process::Open(const ProcessId& id) {
+  const auto fd = static_cast<int>(syscall(SYS_pidfd_open, id.pid, 0));
+  if (fd < 0) {
+    if (errno == ESRCH) return std::nullopt;
+    Throw(errno, fmt::format("cannot get hold of process {}", id.pid));
+  }
+  Process process(id, fd);
+  // The hold is on whoever has the number now, who may be another.
+  if (base::ProcessStart(id.pid) != id.start ||
+      process.WaitUntil(steady_clock::now())) {
+    return std::nullopt;
+  }
+  return process;
+}
+
+Process& Process::operator=(Process&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Process::~Process() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool Process::Signal(int signal) const {
+  if (syscall(SYS_pidfd_send_signal, fd_, signal, nullptr, 0) == 0) return true;
+  if (errno == ESRCH) return false;
+  Throw(errno,
+        fmt::format("cannot send signal {} to process {}", signal, id_.pid));
+}
+
+bool Process::WaitUntil(steady_clock::time_point deadline) const {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        deadline - steady_clock::now());
+    constexpr int64_t kLongest = 60'000;
+    pollfd end{.fd = fd_, .events = POLLIN, .revents = 0};
+    const int ready =
+        poll(&end, 1,
+             static_cast<int>(std::clamp<int64_t>(left.count(), 0, kLongest)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) {
+      Throw(errno, fmt::format("cannot wait for process {}", id_.pid));
+    }
+    if (steady_clock::now() >= deadline) return false;
+  }
+}
+
+std::optional<ProcessId> FindProcess(pid_t pid) {
+  const ProcessId id{.pid = pid, .start = base::ProcessStart(pid)};
+  if (id.start == 0 || HasEnded(ReadStat(pid).state)) return std::nullopt;
+  return id;
+}
+
+std::vector<ProcessId> GroupMembers(pid_t group) {
+  std::vector<ProcessId> members;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
+  if (proc == nullptr) return members;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own.
+  while (const dirent* entry = readdir(proc.get())) {
+    const auto pid = base::ParseInt(entry->d_name);
+    if (!pid) continue;
+    const Stat stat = ReadStat(static_cast<pid_t>(*pid));
+    if (stat.group != group || HasEnded(stat.state)) continue;
+    if (const auto id = FindProcess(static_cast<pid_t>(*pid))) {
+      members.push_back(*id);
+    }
+  }
+  return members;
+}
+
+double StartedAt(const ProcessId& id) {
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return BootedAt() + static_cast<double>(id.start) / ticks;
+}
+
+Ended EndProcesses(const std::function<std::vector<ProcessId>()>& list,
+                   std::chrono::milliseconds grace) {
+  std::vector<Process> processes;
+  // Opens those that are not held yet.
+  const auto open_new = [&] {
+    for (const ProcessId& id : list()) {
+      if (std::ranges::any_of(processes, [&](const Process& known) {
+            return known.id() == id;
+          })) {
+        continue;
+      }
+      if (auto process = Process::Open(id)) {
+        processes.push_back(*std::move(process));
+      }
+    }
+  };
+
+  open_new();
+  for (const Process& process : processes) process.Signal(SIGTERM);
+  const auto grace_end = base::DeadlineAfter(grace);
+  WaitForAll(processes, grace_end);
+
+  constexpr std::chrono::seconds kKillTime(10);
+  const auto kill_end = base::DeadlineAfter(kKillTime);
+  Ended ended;
+  for (;;) {
+    open_new();
+    std::erase_if(processes, [&](const Process& process) {
+      const bool gone = process.WaitUntil(steady_clock::now());
+      if (gone) ++ended.asked;
+      return gone;
+    });
+    if (processes.empty()) return ended;
+    for (const Process& process : processes) {
+      if (process.Signal(SIGKILL)) ++ended.killed;
+    }
+    if (!WaitForAll(processes, kill_end) || steady_clock::now() >= kill_end) {
+      Throw(ETIMEDOUT, fmt::format("process {} has not ended after SIGKILL",
+                                   processes.front().id().pid));
+    }
+    processes.clear();
+  }
+}
+
+}  // namespace smdebug::actions

@@ -1,0 +1,184 @@
+#include "src/actions/stop.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/actions/process.h"
+#include "src/actions/writers.h"
+#include "src/base/text.h"
+
+namespace smdebug::actions {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+std::string Describe(const Ended& ended) {
+  if (ended.asked + ended.killed == 0) return "it had already ended";
+  if (ended.killed == 0) {
+    return fmt::format("{} ended after SIGTERM", ended.asked);
+  }
+  if (ended.asked == 0) {
+    return fmt::format("{} ended after SIGKILL", ended.killed);
+  }
+  return fmt::format("{} ended after SIGTERM, {} after SIGKILL", ended.asked,
+                     ended.killed);
+}
+
+// What all ways of stopping share.
+class Stop : public Action {
+ public:
+  explicit Stop(Milliseconds grace) : grace_(grace) {}
+
+  ActionKind kind() const noexcept final { return ActionKind::kStop; }
+
+ protected:
+  template <typename List>
+  std::string End(List list) const {
+    try {
+      return Describe(EndProcesses(list, grace_));
+    } catch (const std::system_error& error) {
+      throw ActionError("stop", error.what());
+    }
+  }
+
+ private:
+  const Milliseconds grace_;
+};
+
+class StopProcess final : public Stop {
+ public:
+  StopProcess(const ProcessId& id, Milliseconds grace) : Stop(grace), id_(id) {}
+
+  std::string target() const override {
+    return fmt::format("process {}", id_.pid);
+  }
+
+  std::string Do(const Firing& /*firing*/) override {
+    return End([this] { return std::vector{id_}; });
+  }
+
+ private:
+  const ProcessId id_;
+};
+
+class StopGroup final : public Stop {
+ public:
+  StopGroup(pid_t group, std::vector<ProcessId> members, Milliseconds grace)
+      : Stop(grace), group_(group), known_(std::move(members)) {}
+
+  std::string target() const override {
+    return fmt::format("process group {}", group_);
+  }
+
+  std::string Do(const Firing& /*firing*/) override {
+    // A group keeps its number while any of it lives.
+    std::vector<ProcessId> known = known_;
+    return End([&] {
+      std::vector<ProcessId> members = GroupMembers(group_);
+      const bool is_same = std::ranges::any_of(members, [&](const auto& one) {
+        return std::ranges::find(known, one) != known.end();
+      });
+      if (!is_same) members.clear();
+      known.insert(known.end(), members.begin(), members.end());
+      return members;
+    });
+  }
+
+ private:
+  const pid_t group_;
+  const std::vector<ProcessId> known_;
+};
+
+// Stops whoever writes the run that a rule fired on.
+class StopWriters final : public Stop {
+ public:
+  StopWriters(std::string prefix, Milliseconds grace)
+      : Stop(grace), prefix_(std::move(prefix)) {}
+
+  std::string target() const override {
+    return prefix_.empty() ? "the job of the run"
+                           : fmt::format("the job {}*", prefix_);
+  }
+
+  std::string Do(const Firing& firing) override {
+    if (firing.run.empty()) {
+      throw ActionError("stop", "it is not known which run it is about");
+    }
+    const Writers writers = Find(firing.run);
+    if (std::ranges::any_of(writers.processes, [](const ProcessId& process) {
+          return process.pid == getpid();
+        })) {
+      throw ActionError("stop", "the job is the process that watches it");
+    }
+    return End([&] { return writers.processes; });
+  }
+
+ private:
+  Writers Find(const std::string& run) const {
+    Writers writers;
+    try {
+      writers = FindWriters(run);
+    } catch (const std::exception& error) {
+      throw ActionError("stop", error.what());
+    }
+    if (writers.processes.empty()) {
+      throw ActionError(
+          "stop",
+          "no living process of this machine writes the run; nothing "
+          "was stopped");
+    }
+    if (writers.jobs.size() > 1) {
+      throw ActionError(
+          "stop", fmt::format("several jobs write the run ({}); nothing was "
+                              "stopped",
+                              fmt::join(writers.jobs, ", ")));
+    }
+    if (!IsNamed(writers, run, prefix_)) {
+      throw ActionError(
+          "stop", fmt::format("neither the job nor a folder of {} has a name "
+                              "that begins with {}; nothing was stopped",
+                              run, prefix_));
+    }
+    return writers;
+  }
+
+  const std::string prefix_;
+};
+
+[[noreturn]] void Refuse(const std::string& target, std::string_view allowed) {
+  throw ConfigError("action stop", target, allowed);
+}
+
+}  // namespace
+
+std::unique_ptr<Action> MakeStop(const ActionSpec& spec, Milliseconds grace) {
+  if (spec.target.empty()) {
+    return std::make_unique<StopWriters>(spec.job_prefix, grace);
+  }
+  const auto number = static_cast<pid_t>(base::ParseInt(spec.target).value());
+  if (number < 0) {
+    const pid_t group = -number;
+    if (group == getpgrp()) {
+      Refuse(spec.target, "a process group other than that of this process");
+    }
+    std::vector<ProcessId> members = GroupMembers(group);
+    if (members.empty()) {
+      Refuse(spec.target, "a process group with a living process");
+    }
+    return std::make_unique<StopGroup>(group, std::move(members), grace);
+  }
+  if (number == getpid()) Refuse(spec.target, "a process other than this one");
+  const auto process = FindProcess(number);
+  if (!process) Refuse(spec.target, "the id of a living process");
+  return std::make_unique<StopProcess>(*process, grace);
+}
+
+}  // namespace smdebug::actions

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/actions/process.h"
+
+namespace smdebug::actions {
+
+// Who writes a run.
+struct Writers {
+  std::vector<ProcessId> processes;  // Living, on this machine.
+  // Names of the jobs they belong to, each once; without those that have none.
+  std::vector<std::string> jobs;
+};
+
+// What the claim and the ledgers of the run in `folder` tell, checked against
+// the processes there are: a number that was given again does not count, nor
+// does a worker that has closed. Throws IoError and ConfigError if the run
+// cannot be read.
+Writers FindWriters(const std::string& folder);
+
+// Whether a job that writes to `folder` may be meant by `prefix`: the name of
+// a job, or of a folder on the way to the run, begins with it.
+bool IsNamed(const Writers& writers, std::string_view folder,
+             std::string_view prefix);
+
+}  // namespace smdebug::actions
