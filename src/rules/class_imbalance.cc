@@ -14,7 +14,7 @@ namespace {
 // When robust: how many standard errors make a difference sure, and how many
 // windows in a row a class has to be mispredicted.
 constexpr double kSure = 2;
-constexpr int64_t kRobustWindows = 2;
+constexpr int64_t kRobustWindows = 8;
 
 struct Predicted {
   int64_t count = 0;
@@ -27,7 +27,7 @@ struct Predicted {
 
 // When robust, the smallest class is taken two standard errors larger than it
 // is. Mispredictions are counted in windows of `samples`, without the first: a
-// class counts if the rate is surely above in two windows in a row while the
+// class counts if the rate is surely above in eight windows in a row while the
 // rate of all classes together is not, so an untrained network is silent.
 class ClassImbalance final : public Rule {
  public:
@@ -239,7 +239,7 @@ RuleType ClassImbalanceType() {
           "needs values; labels alone suffice for the first check.\n\n"
           "Robust: the smallest class is taken two standard errors larger. "
           "Mispredictions are counted in windows of `samples`, the first one "
-          "left out, and a class counts that is surely above in two windows "
+          "left out, and a class counts that is surely above in eight windows "
           "in a row while all classes together are not.\n\n"
           "PyTorch: tensors saved as `labels` and `predictions`; without them "
           "the inputs of CrossEntropyLoss or NLLLoss, whose largest score is "

@@ -14,13 +14,15 @@ namespace {
 // When robust: pairs in a window, windows before a verdict, samples of a class
 // that say something, standard errors that make sure.
 constexpr int64_t kWindowPairs = 100;
-constexpr size_t kLeastWindows = 4;
+constexpr size_t kLeastWindows = 20;
+constexpr size_t kLeastWindowsAtEnd = 4;
 constexpr int64_t kLeastOfClass = 10;
 constexpr double kSure = 2;
 
 // When robust, verdicts are about windows of at least 100 pairs, where classes
 // with 10 samples are off by two standard errors, and come when the accuracy no
-// longer grows: not before its second half is hardly better than its first.
+// longer grows: after 20 windows, or at the end after 4, of which the later
+// half is hardly better.
 class Confusion final : public Rule {
  public:
   explicit Confusion(const RuleParameters& parameters)
@@ -53,8 +55,18 @@ class Confusion final : public Rule {
     } else if (matrix.pairs() >= kWindowPairs) {
       accuracies_.push_back(matrix.Accuracy());
       pairs_ += matrix.pairs();
-      if (HasSettled()) Judge(matrix, tensor, findings);
-      window_ = {};
+      last_ = std::exchange(window_, {});
+      tensor_ = tensor;
+      if (HasSettled(kLeastWindows)) Judge(last_, tensor, findings);
+    }
+    return findings;
+  }
+
+  std::vector<Finding> Finish(StepView& /*last*/) override {
+    std::vector<Finding> findings;
+    const bool is_new = accuracies_.size() < kLeastWindows;
+    if (is_new && HasSettled(kLeastWindowsAtEnd)) {
+      Judge(last_, tensor_, findings);
     }
     return findings;
   }
@@ -107,8 +119,8 @@ class Confusion final : public Rule {
   }
 
   // Whether the accuracy of later windows is not surely better.
-  bool HasSettled() const {
-    if (accuracies_.size() < kLeastWindows) return false;
+  bool HasSettled(size_t least_windows) const {
+    if (accuracies_.size() < least_windows) return false;
     const auto middle =
         accuracies_.begin() + static_cast<int64_t>(accuracies_.size() / 2);
     const double early = std::accumulate(accuracies_.begin(), middle, 0.0) /
@@ -175,6 +187,8 @@ class Confusion final : public Rule {
   const double max_off_diag_;
   const bool robust_;
   ConfusionMatrix window_;
+  ConfusionMatrix last_;            // The last full window,
+  std::string tensor_;              // and whose it was.
   std::vector<double> accuracies_;  // By window.
   int64_t pairs_ = 0;
 };
@@ -229,7 +243,8 @@ RuleType ConfusionType() {
           "predicted has 0 right if there are labels of it. Predictions of "
           "several columns are scores, others are rounded. It needs "
           "values.\n\n"
-          "Robust: windows of at least 100 pairs, from the fourth on, once "
+          "Robust: windows of at least 100 pairs, from the twentieth on (at "
+          "the end of the run the last one, if there are four), once "
           "the accuracy no longer grows; a class needs 10 predictions and has "
           "to be off by two standard errors. So a network that still learns "
           "is silent.\n\n"

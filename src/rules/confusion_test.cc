@@ -85,8 +85,7 @@ TEST(ConfusionTest, RobustFiresOnceTheNetworkNoLongerLearns) {
   }
   EXPECT_EQ(learns.Fired("Confusion").size(), 9U);
   EXPECT_THAT(learns.Fired("Confusion:robust=true"), IsEmpty());
-  EXPECT_THAT(stuck.Fired("Confusion:robust=true"),
-              ElementsAre(3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(stuck.Fired("Confusion:robust=true"), ElementsAre(9));
 }
 
 }  // namespace

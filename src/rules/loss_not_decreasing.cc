@@ -263,7 +263,7 @@ RuleType LossNotDecreasingType() {
           "increase_threshold_percent. A loss of many values is their mean; "
           "the saved reduction is enough. Without selectors and losses every "
           "single number is one.\n\n"
-          "Robust: it fires if, from 40 losses on, the median of the second "
+          "Robust: it fires if, from 100 losses on, the median of the second "
           "half is not below that of the first although a fall of 10 % would "
           "show in the noise; at the end of the run, if it is not surely "
           "below; and once the loss has fallen, if two windows of num_steps "

@@ -59,7 +59,7 @@ class LossTrend {
   std::vector<double> all_;     // Until it has fallen.
   std::vector<double> window_;  // Since window_start_.
   int64_t window_start_ = 0;
-  size_t next_check_ = 40;  // How many losses to have then.
+  size_t next_check_ = 100;  // How many losses to have then.
   bool has_fallen_ = false;
   std::optional<double> last_;
   double noise_ = 0;             // Standard deviation, lately.

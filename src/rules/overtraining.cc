@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,11 +17,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // When robust: a rise of the loss by so much of its best window, and by so many
 // standard errors, is none by chance.
 constexpr double kLeastRise = 0.05;
-constexpr double kSure = 3;
+constexpr double kSure = 4;
+constexpr int64_t kLeastWindow = 10;
 
 // When robust, a plateau is no trouble. Losses are averaged over windows of as
-// many as the patience; the loss of validation (of training, where there is
-// none) has to be surely above its best window.
+// many as the patience, at least 10; the loss of validation (of training, where
+// there is none) has to be surely above its best window.
 class Overtraining final : public Rule {
  public:
   explicit Overtraining(const RuleParameters& parameters)
@@ -70,7 +72,7 @@ class Overtraining final : public Rule {
     if (is_better) phase.best = loss;
     if (!robust_ || !std::isfinite(loss)) return;
     phase.window.Add(loss);
-    if (phase.window.count() < phase.patience) return;
+    if (phase.window.count() < std::max(phase.patience, kLeastWindow)) return;
     const RunningMean window = std::exchange(phase.window, {});
     const RunningMean& best = phase.best_window;
     if (best.count() == 0 || window.mean() < best.mean()) {
@@ -122,8 +124,9 @@ RuleType OvertrainingType() {
           "The saved mean of a loss is enough.\n\n"
           "Robust: in addition the validation loss, or the training loss if "
           "there is no validation, has to rise: the mean over a window as "
-          "long as the patience is above the best window by delta, by 5 % and "
-          "by three standard errors. A plateau is silent.\n\n"
+          "long as the patience, at least 10, is above the best window by "
+          "delta, by 5 % and by four standard errors. A plateau is "
+          "silent.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`; steps of EVAL are "
           "validation, steps of TRAIN or without a mode training. XGBoost: "
           "`validation-<metric>`, `eval-<metric>` and `test-<metric>` are "
