@@ -10,16 +10,15 @@
 
 #include "bench/bench_run.h"
 #include "smdebug/hook.h"
+#include "smdebug/invoker.h"
 #include "smdebug/rule.h"
 #include "smdebug/trial.h"
-#include "src/rules/evaluation.h"
-#include "src/rules/invoker.h"
 
 namespace smdebug {
 namespace {
 
 namespace fs = std::filesystem;
-using rules::Status;
+using RuleStatus;
 
 constexpr int kSteps = 1000;
 constexpr size_t kGradients = 50;
@@ -78,16 +77,16 @@ void BM_Judge(benchmark::State& state, const std::vector<std::string>& specs) {
   const auto trial = Trial::Open(Gradients());
   if (trial->Steps().size() != kSteps) state.SkipWithError("steps missing");
   for ([[maybe_unused]] auto _ : state) {
-    rules::Invoker invoker(trial.get(), {});
-    std::vector<rules::Evaluation> evaluations;
+    Invoker invoker(trial.get(), {});
+    std::vector<RuleEvaluation> evaluations;
     for (const std::string& spec : specs) {
-      evaluations.push_back(rules::ToEvaluation(ParseRuleSpec(spec)));
+      evaluations.push_back(ToEvaluation(ParseRuleSpec(spec)));
     }
-    rules::MakeNamesUnique(evaluations);
+    MakeNamesUnique(evaluations);
     for (auto& evaluation : evaluations) invoker.Add(std::move(evaluation));
     invoker.Run();
-    for (const rules::Report& report : invoker.reports()) {
-      if (report.status != Status::kNoIssuesFound ||
+    for (const RuleReport& report : invoker.reports()) {
+      if (report.status != RuleStatus::kNoIssuesFound ||
           report.steps_judged != kSteps) {
         state.SkipWithError((report.rule + ": " + report.details).c_str());
       }

@@ -76,6 +76,19 @@ struct ScalarOptions {
   std::optional<double> timestamp = {};
 };
 
+// Hears of what a hook has published, on the hook's own thread, so that steps
+// wait to be written while it works. What it throws is counted, and ends it.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+
+  // The files of `step` are there.
+  virtual void OnStep(int64_t step) = 0;
+
+  // There are no more steps. Not called for a hook that wrote nothing.
+  virtual void OnEnd() = 0;
+};
+
 // Saves what a training job computes.
 //
 // A step starts with BeginStep(), collects tensors by Save() and ends with the
@@ -117,6 +130,10 @@ class Hook {
   // The collection as it is now, with what it takes from the hook filled in;
   // nullopt if there is none.
   std::optional<Collection> GetCollection(std::string_view name) const;
+
+  // Tells `observer` about each step from now on. Before the first step; throws
+  // Error afterwards.
+  void Observe(std::shared_ptr<StepObserver> observer);
 
   // Steps from now on are of `mode`. Ends the current step if it is another.
   void SetMode(Mode mode);
@@ -181,6 +198,8 @@ class Hook {
 
   HookStats stats() const;
   const HookConfig& config() const noexcept;
+  // The name of this process in the job.
+  const std::string& worker() const noexcept;
 
   // Writes what is left, the ledger and, as the last worker of the job, the end
   // marker. Later calls do nothing; later saves are counted as dropped.

@@ -154,6 +154,9 @@ struct RuleSpec {
 // Throws ConfigError for a text that is neither form.
 RuleSpec ParseRuleSpec(std::string_view text);
 
+// The rule and its parameters on one line, the same for the same meaning.
+std::string Describe(const RuleSpec& spec);
+
 class RuleParameters;
 
 // A kind of rule.
@@ -179,5 +182,8 @@ const RuleType* FindRule(std::string_view name);
 // Throws ConfigError for an unknown rule or parameter, or a value that is not
 // allowed, and InsufficientInformation where a rule lacks what it needs.
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec);
+
+// The same of a type that need not be built in.
+std::unique_ptr<Rule> MakeRule(const RuleType& type, const RuleSpec& spec);
 
 }  // namespace smdebug

@@ -45,6 +45,14 @@ struct TrialOptions {
   std::optional<int64_t> begin_step = {};
   std::optional<int64_t> end_step = {};
 
+  // Only what this worker saved is read, and nobody else is waited for.
+  std::optional<std::string> only_worker = {};
+
+  // Steps that are kept in memory, at least, for a reader that looks ahead and
+  // seldom back; older ones are forgotten, as if they were not in the run.
+  // Unset: all.
+  std::optional<int64_t> recent_steps = {};
+
   // Whether to wait in the constructor until every worker's collections file
   // is there. Without it what is there is opened, and the store must hold some
   // file of a run.

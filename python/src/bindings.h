@@ -11,6 +11,7 @@ void InitTensor(nanobind::module_& m);
 void InitTrial(nanobind::module_& m);
 void InitHook(nanobind::module_& m);
 void InitAction(nanobind::module_& m);
+void InitGuard(nanobind::module_& m);
 
 // Gives what the core has logged to Python's logger. Needs the GIL.
 void RelayLog() noexcept;

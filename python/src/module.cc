@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
   InitTrial(m);
   InitHook(m);
   InitAction(m);
+  InitGuard(m);
 }

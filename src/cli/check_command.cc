@@ -9,29 +9,29 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/invoker.h"
 #include "src/cli/command.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/open_run.h"
 #include "src/cli/text.h"
-#include "src/rules/invoker.h"
 
 namespace smdebug::cli {
 namespace {
 
-using rules::Report;
-using rules::Status;
+using RuleReport;
+using RuleStatus;
 
 // Findings of one rule that the text shows; JSON has more.
 constexpr size_t kMostShown = 5;
 
-void PrintReport(const Report& report, Streams streams) {
+void PrintReport(const RuleReport& report, Streams streams) {
   const std::string status(StatusName(report.status));
-  const bool is_bad =
-      report.status == Status::kIssuesFound || report.status == Status::kError;
+  const bool is_bad = report.status == RuleStatus::kIssuesFound ||
+                      report.status == RuleStatus::kError;
   streams.out << fmt::format(
       "{}  {}", Printable(report.name),
       is_bad ? Paint(streams.out_terminal, Colour::kRed, status) : status);
-  if (report.status == Status::kIssuesFound) {
+  if (report.status == RuleStatus::kIssuesFound) {
     streams.out << fmt::format(
         "  {} at {} of {}", Counted(report.findings_total, "finding"),
         report.fired_steps.size(), Counted(report.steps_judged, "step"));
@@ -45,7 +45,8 @@ void PrintReport(const Report& report, Streams streams) {
   }
   const int64_t left = report.findings_total - static_cast<int64_t>(shown);
   if (left > 0) streams.out << fmt::format("  ... and {} more\n", left);
-  if (report.status == Status::kIssuesFound && report.unreadable_steps > 0) {
+  if (report.status == RuleStatus::kIssuesFound &&
+      report.unreadable_steps > 0) {
     streams.out << fmt::format("  {} could not be read: {}\n",
                                Counted(report.unreadable_steps, "step"),
                                Printable(report.unreadable));
@@ -114,38 +115,38 @@ JSON: a list with one object per rule.
   }
 
   int Run(Streams streams) override {
-    std::vector<rules::Evaluation> evaluations = options_.Evaluations();
+    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
     const auto storage = OpenFolder(options_.run);
     const auto trial = OpenRun(options_.run);
     RequireWorker(*trial, options_.worker);
-    rules::InvokeOptions options = options_.ForInvoker(storage.get());
+    InvokeOptions options = options_.ForInvoker(storage.get());
     options.open_trial = [](const std::string& path) { return OpenRun(path); };
-    rules::Invoker invoker(trial.get(), options);
-    for (rules::Evaluation& evaluation : evaluations) {
+    Invoker invoker(trial.get(), options);
+    for (RuleEvaluation& evaluation : evaluations) {
       invoker.Add(std::move(evaluation));
     }
     invoker.JudgeNewSteps();
-    const double idle = rules::SecondsSinceNewestFile(*storage);
+    const double idle = SecondsSinceNewestFile(*storage);
     if (idle > 0) invoker.NoteWait(idle);
     invoker.Finish(/*stopped=*/false);
-    const std::vector<Report> reports = invoker.reports();
+    const std::vector<RuleReport> reports = invoker.reports();
     Print(reports, streams);
     if (!junit_.empty()) WriteJunit(reports, trial->path());
     return ExitCodeOf(reports);
   }
 
  private:
-  void Print(const std::vector<Report>& reports, Streams streams) const {
+  void Print(const std::vector<RuleReport>& reports, Streams streams) const {
     if (!options_.json) {
-      for (const Report& report : reports) PrintReport(report, streams);
+      for (const RuleReport& report : reports) PrintReport(report, streams);
       return;
     }
     Json all = Json::array();
-    for (const Report& report : reports) all.push_back(ReportJson(report));
+    for (const RuleReport& report : reports) all.push_back(ReportJson(report));
     PrintJson(streams.out, all);
   }
 
-  void WriteJunit(const std::vector<Report>& reports,
+  void WriteJunit(const std::vector<RuleReport>& reports,
                   const std::string& run) const {
     std::ofstream out(junit_, std::ios::binary | std::ios::trunc);
     out << JunitText(reports, run) << std::flush;

@@ -13,8 +13,8 @@
 namespace smdebug::cli {
 namespace {
 
-using rules::Report;
-using rules::Status;
+using RuleReport;
+using RuleStatus;
 
 std::string ReadWhole(const std::string& path) {
   const size_t slash = path.find_last_of('/');
@@ -68,25 +68,25 @@ void JudgeOptions::Declare(CLI::App& app) {
   AddJson(app, json);
 }
 
-std::vector<rules::Evaluation> JudgeOptions::Evaluations() const {
-  std::vector<rules::Evaluation> evaluations;
+std::vector<RuleEvaluation> JudgeOptions::Evaluations() const {
+  std::vector<RuleEvaluation> evaluations;
   if (!config.empty()) {
-    evaluations = rules::ParseRuleConfigurations(ReadWhole(config), config);
+    evaluations = ParseRuleConfigurations(ReadWhole(config), config);
   }
   for (const std::string& text : rules) {
-    evaluations.push_back(rules::ToEvaluation(ParseRuleSpec(text)));
+    evaluations.push_back(ToEvaluation(ParseRuleSpec(text)));
   }
   if (evaluations.empty()) {
     throw Error(
         "no rule is given: --rule NAME or --config FILE; `smdebug rules` lists "
         "the rules");
   }
-  rules::MakeNamesUnique(evaluations);
+  MakeNamesUnique(evaluations);
   return evaluations;
 }
 
-rules::InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {
-  rules::InvokeOptions options;
+InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {
+  InvokeOptions options;
   options.start_step = start_step.value_or(0);
   options.end_step = end_step;
   options.worker = worker;
@@ -96,14 +96,15 @@ rules::InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {
   return options;
 }
 
-int ExitCodeOf(std::span<const Report> reports) {
-  const auto any = [&](Status status) {
-    return std::ranges::any_of(
-        reports, [&](const Report& report) { return report.status == status; });
+int ExitCodeOf(std::span<const RuleReport> reports) {
+  const auto any = [&](RuleStatus status) {
+    return std::ranges::any_of(reports, [&](const RuleReport& report) {
+      return report.status == status;
+    });
   };
-  if (any(Status::kError)) return kExitError;
-  if (any(Status::kIssuesFound)) return kExitFound;
-  return any(Status::kStopped) ? kExitError : kExitOk;
+  if (any(RuleStatus::kError)) return kExitError;
+  if (any(RuleStatus::kIssuesFound)) return kExitFound;
+  return any(RuleStatus::kStopped) ? kExitError : kExitOk;
 }
 
 std::string FindingText(const Finding& finding) {
@@ -118,6 +119,8 @@ std::string FindingText(const Finding& finding) {
   return Printable(text);
 }
 
-Json ReportJson(const Report& report) { return Json::parse(ToJson(report)); }
+Json ReportJson(const RuleReport& report) {
+  return Json::parse(ToJson(report));
+}
 
 }  // namespace smdebug::cli

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "smdebug/invoker.h"
 #include "src/cli/json_output.h"
-#include "src/rules/evaluation.h"
-#include "src/rules/invoker.h"
-#include "src/rules/report.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
@@ -38,23 +36,23 @@ struct JudgeOptions {
 
   // The rules asked for, under names of their own. Throws Error if there are
   // none, if the file cannot be read, and as rules are refused.
-  std::vector<rules::Evaluation> Evaluations() const;
+  std::vector<RuleEvaluation> Evaluations() const;
 
   // Without what a command adds of its own.
-  rules::InvokeOptions ForInvoker(Storage* storage) const;
+  InvokeOptions ForInvoker(Storage* storage) const;
 };
 
 // 2 if some rule could not be evaluated, else 1 if one fired, else 0.
-int ExitCodeOf(std::span<const rules::Report> reports);
+int ExitCodeOf(std::span<const RuleReport> reports);
 
 // "step 12, train 12, fc.weight: it is so (worker_0)".
 std::string FindingText(const Finding& finding);
 
 // The report as `smdebug check --json` has it.
-Json ReportJson(const rules::Report& report);
+Json ReportJson(const RuleReport& report);
 
 // The reports in JUnit's XML: a test case each.
-std::string JunitText(std::span<const rules::Report> reports,
+std::string JunitText(std::span<const RuleReport> reports,
                       const std::string& run);
 
 }  // namespace smdebug::cli

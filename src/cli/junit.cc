@@ -8,8 +8,8 @@
 namespace smdebug::cli {
 namespace {
 
-using rules::Report;
-using rules::Status;
+using RuleReport;
+using RuleStatus;
 
 std::string Escape(std::string_view text) {
   std::string escaped;
@@ -34,26 +34,26 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-std::string CaseText(const Report& report) {
+std::string CaseText(const RuleReport& report) {
   std::string text =
       fmt::format("    <testcase classname=\"smdebug.rules\" name=\"{}\"",
                   Escape(Printable(report.name)));
   const std::string details = Escape(Printable(report.details));
   switch (report.status) {
-    case Status::kNoIssuesFound:
+    case RuleStatus::kNoIssuesFound:
       return text + "/>\n";
-    case Status::kIssuesFound:
+    case RuleStatus::kIssuesFound:
       text += fmt::format(">\n      <failure message=\"{}\">", details);
       for (const Finding& finding : report.findings) {
         text += Escape(FindingText(finding)) + '\n';
       }
       text += "</failure>\n";
       break;
-    case Status::kInProgress:
-    case Status::kStopped:
+    case RuleStatus::kInProgress:
+    case RuleStatus::kStopped:
       text += ">\n      <skipped/>\n";
       break;
-    case Status::kError:
+    case RuleStatus::kError:
       text += fmt::format(">\n      <error message=\"{}\"/>\n", details);
       break;
   }
@@ -62,17 +62,18 @@ std::string CaseText(const Report& report) {
 
 }  // namespace
 
-std::string JunitText(std::span<const Report> reports, const std::string& run) {
-  const auto count = [&](Status status) {
-    return std::ranges::count(reports, status, &Report::status);
+std::string JunitText(std::span<const RuleReport> reports,
+                      const std::string& run) {
+  const auto count = [&](RuleStatus status) {
+    return std::ranges::count(reports, status, &RuleReport::status);
   };
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
-      Escape(Printable(run)), reports.size(), count(Status::kIssuesFound),
-      count(Status::kError), count(Status::kStopped));
-  for (const Report& report : reports) text += CaseText(report);
+      Escape(Printable(run)), reports.size(), count(RuleStatus::kIssuesFound),
+      count(RuleStatus::kError), count(RuleStatus::kStopped));
+  for (const RuleReport& report : reports) text += CaseText(report);
   return text + "  </testsuite>\n</testsuites>\n";
 }
 

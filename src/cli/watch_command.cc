@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/invoker.h"
 #include "src/cli/command.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/open_run.h"
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
-#include "src/rules/invoker.h"
 
 namespace smdebug::cli {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // What is done when a rule fires, besides showing it. Actions come in here.
-using FireSink = std::function<void(const rules::Fire&)>;
+using FireSink = std::function<void(const RuleFire&)>;
 
 // `smdebug watch <run>`: judges each step as it is saved.
 class WatchCommand final : public Command {
@@ -76,7 +76,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   }
 
   int Run(Streams streams) override {
-    std::vector<rules::Evaluation> evaluations = options_.Evaluations();
+    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
     const InterruptScope interrupt;
     waiting_since_ = Clock::now();
     const auto storage = AwaitRunFolder(options_.run, streams.err, [&] {
@@ -89,12 +89,12 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
     WatchView view(streams.out, streams.out_terminal, options_.json);
     std::vector<FireSink> sinks = {
-        [&](const rules::Fire& fire) { view.Tell(fire); }};
-    const rules::Invoker* judging = nullptr;
+        [&](const RuleFire& fire) { view.Tell(fire); }};
+    const Invoker* judging = nullptr;
     int64_t steps = 0;
-    rules::InvokeOptions options = options_.ForInvoker(storage.get());
+    InvokeOptions options = options_.ForInvoker(storage.get());
     options.live = true;
-    options.on_fire = [&](const rules::Fire& fire) {
+    options.on_fire = [&](const RuleFire& fire) {
       for (const FireSink& sink : sinks) sink(fire);
     };
     options.go_on = [&] {
@@ -105,9 +105,9 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
       view.Update(*judging);
       return streams.out && !interrupt.interrupted() && !TimedOut();
     };
-    rules::Invoker invoker(trial.get(), options);
+    Invoker invoker(trial.get(), options);
     judging = &invoker;
-    for (rules::Evaluation& evaluation : evaluations) {
+    for (RuleEvaluation& evaluation : evaluations) {
       invoker.Add(std::move(evaluation));
     }
     const bool ended = invoker.Run();

@@ -11,8 +11,8 @@
 namespace smdebug::cli {
 namespace {
 
-using rules::Report;
-using rules::Status;
+using RuleReport;
+using RuleStatus;
 
 constexpr std::chrono::milliseconds kInterval{100};
 
@@ -31,7 +31,7 @@ Json FindingJson(const std::string& name, const Finding& finding) {
           {"message", finding.message}};
 }
 
-std::string StatusText(const Report& report) {
+std::string StatusText(const RuleReport& report) {
   std::string text(StatusName(report.status));
   if (report.findings_total > 0) {
     text += fmt::format(
@@ -44,12 +44,12 @@ std::string StatusText(const Report& report) {
 }  // namespace
 
 std::string WatchText(
-    std::span<const Report> reports, int64_t steps, int64_t last_step,
+    std::span<const RuleReport> reports, int64_t steps, int64_t last_step,
     const std::map<std::string, std::string, std::less<>>& evidence,
     const Terminal& terminal) {
   size_t name_width = 0;
   size_t status_width = 0;
-  for (const Report& report : reports) {
+  for (const RuleReport& report : reports) {
     name_width = std::max(name_width, TextWidth(Printable(report.name)));
     status_width = std::max(status_width, StatusText(report).size());
   }
@@ -59,14 +59,14 @@ std::string WatchText(
       fmt::format("{} judged{}\n", Counted(steps, "step"),
                   last_step < 0 ? std::string()
                                 : fmt::format(", the last is {}", last_step));
-  for (const Report& report : reports) {
+  for (const RuleReport& report : reports) {
     const std::string name = Printable(report.name);
     const std::string status = StatusText(report);
     std::string line = fmt::format(
         "{}{}  {}{}", name, std::string(name_width - TextWidth(name), ' '),
         status, std::string(status_width - status.size(), ' '));
     const auto it = evidence.find(report.name);
-    if (report.status == Status::kError) {
+    if (report.status == RuleStatus::kError) {
       line += "  " + Printable(report.details);
     } else if (it != evidence.end()) {
       line += "  " + it->second;
@@ -74,14 +74,14 @@ std::string WatchText(
     line = CutMiddle(line, width);
     const size_t end = line.find_last_not_of(' ');
     line.resize(end == std::string::npos ? 0 : end + 1);
-    const bool is_bad = report.status == Status::kIssuesFound ||
-                        report.status == Status::kError;
+    const bool is_bad = report.status == RuleStatus::kIssuesFound ||
+                        report.status == RuleStatus::kError;
     text += (is_bad ? Paint(terminal, Colour::kRed, line) : line) + '\n';
   }
   return text;
 }
 
-void WatchView::Tell(const rules::Fire& fire) {
+void WatchView::Tell(const RuleFire& fire) {
   const std::string& name = fire.evaluation.name;
   evidence_[name] = FindingText(fire.findings.front());
   if (is_live()) {
@@ -104,7 +104,7 @@ void WatchView::Tell(const rules::Fire& fire) {
   out_.flush();
 }
 
-void WatchView::Update(const rules::Invoker& invoker) {
+void WatchView::Update(const Invoker& invoker) {
   if (!is_live()) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
@@ -112,7 +112,7 @@ void WatchView::Update(const rules::Invoker& invoker) {
   Draw(invoker);
 }
 
-void WatchView::Draw(const rules::Invoker& invoker) {
+void WatchView::Draw(const Invoker& invoker) {
   const std::string text = WatchText(invoker.reports(), invoker.steps_judged(),
                                      invoker.last_step(), evidence_, terminal_);
   // Up to the first line, and clear from there.
@@ -121,19 +121,19 @@ void WatchView::Draw(const rules::Invoker& invoker) {
   lines_ = static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 
-void WatchView::End(const rules::Invoker& invoker) {
+void WatchView::End(const Invoker& invoker) {
   if (is_live()) {
     Draw(invoker);
     return;
   }
-  for (const Report& report : invoker.reports()) {
+  for (const RuleReport& report : invoker.reports()) {
     if (json_) {
       Json json = {{"event", "report"}};
       json.update(ReportJson(report));
       PrintJsonLine(out_, json);
     } else {
       out_ << Printable(report.name) << "  " << StatusText(report)
-           << (report.status == Status::kError
+           << (report.status == RuleStatus::kError
                    ? "  " + Printable(report.details)
                    : std::string())
            << '\n';

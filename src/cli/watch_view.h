@@ -6,9 +6,8 @@
 #include <span>
 #include <string>
 
+#include "smdebug/invoker.h"
 #include "src/cli/terminal.h"
-#include "src/rules/invoker.h"
-#include "src/rules/report.h"
 
 namespace smdebug::cli {
 
@@ -22,18 +21,18 @@ class WatchView {
       : out_(out), terminal_(terminal), json_(json) {}
 
   // A rule has fired.
-  void Tell(const rules::Fire& fire);
+  void Tell(const RuleFire& fire);
 
   // Draws again, if it is time to and there is a terminal.
-  void Update(const rules::Invoker& invoker);
+  void Update(const Invoker& invoker);
 
   // The last word on every rule.
-  void End(const rules::Invoker& invoker);
+  void End(const Invoker& invoker);
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_live() const { return terminal_.is_terminal && !json_; }
-  void Draw(const rules::Invoker& invoker);
+  void Draw(const Invoker& invoker);
 
   std::ostream& out_;
   const Terminal terminal_;
@@ -45,7 +44,7 @@ class WatchView {
 
 // The lines of the view, none longer than the terminal is wide.
 std::string WatchText(
-    std::span<const rules::Report> reports, int64_t steps, int64_t last_step,
+    std::span<const RuleReport> reports, int64_t steps, int64_t last_step,
     const std::map<std::string, std::string, std::less<>>& evidence,
     const Terminal& terminal);
 

@@ -55,6 +55,10 @@ std::optional<Collection> Hook::GetCollection(std::string_view name) const {
   return recorder_->GetCollection(name);
 }
 
+void Hook::Observe(std::shared_ptr<StepObserver> observer) {
+  recorder_->Observe(std::move(observer));
+}
+
 void Hook::SetMode(Mode mode) {
   recorder_->Guard("call", [&] { recorder_->SetMode(mode); });
 }
@@ -129,6 +133,8 @@ int64_t Hook::mode_step(Mode mode) const {
 }
 HookStats Hook::stats() const { return recorder_->stats(); }
 const HookConfig& Hook::config() const noexcept { return recorder_->config(); }
+
+const std::string& Hook::worker() const noexcept { return recorder_->worker(); }
 
 void Hook::Skip(std::string_view name, std::string_view reason) {
   recorder_->Guard("call", [&] { recorder_->Skip(name, reason); });

@@ -50,6 +50,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                    const RuntimeOptions& runtime, Storage* storage,
                    Storage* tensorboard)
     : config_(Checked(std::move(config), worker)),
+      worker_(worker.name),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
       capturer_(runtime_, &tally_, [this] { HandOver(); }),
@@ -120,6 +121,15 @@ void Recorder::SetCollection(const Collection& collection) {
   config::MakePlan(changed);  // Throws for what is not allowed.
   config_ = std::move(changed);
   selector_ = std::make_unique<Selector>(config_);
+}
+
+void Recorder::Observe(std::shared_ptr<StepObserver> observer) {
+  if (InChild()) return;
+  const base::MutexLock lock(mu_);
+  if (counter_.step() >= 0) {
+    throw Error("a hook can be observed only from before its first step");
+  }
+  if (writer_ != nullptr) writer_->Observe(std::move(observer));
 }
 
 void Recorder::SetMode(Mode mode) {

@@ -64,12 +64,14 @@ class Recorder {
   }
 
   const HookConfig& config() const noexcept { return config_; }
+  const std::string& worker() const noexcept { return worker_; }
   HookStats stats() const;
   StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
   std::optional<Collection> GetCollection(std::string_view name) const
       SMDEBUG_EXCLUDES(mu_);
 
   void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
+  void Observe(std::shared_ptr<StepObserver> observer) SMDEBUG_EXCLUDES(mu_);
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
   bool BeginIdleStep() SMDEBUG_EXCLUDES(mu_);
@@ -130,6 +132,7 @@ class Recorder {
   void AddLocked(CapturedTensor captured) SMDEBUG_REQUIRES(mu_);
 
   HookConfig config_;  // Fixed once the first step began.
+  const std::string worker_;
   const RuntimeOptions runtime_;
   const uint64_t fork_generation_;
   std::unique_ptr<Storage> owned_storage_;

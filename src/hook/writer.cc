@@ -300,6 +300,19 @@ void Writer::PublishStep(Session& session, const Stamp& stamp) {
   tally_->AddStep(file.saved() - scalars, file.bytes(), scalars);
   session.scalars.clear();
   session.last_file_step = stamp.step;
+  Tell([&](StepObserver& observer) { observer.OnStep(stamp.step); });
+}
+
+void Writer::Tell(const std::function<void(StepObserver&)>& what) {
+  std::erase_if(observers_, [&](const auto& observer) {
+    try {
+      what(*observer);
+      return false;
+    } catch (...) {
+      Fail("observer");
+      return true;
+    }
+  });
 }
 
 void Writer::PublishCollections(Session& session) {
@@ -381,6 +394,7 @@ void Writer::Finish(Session& session, const Stamp& end, bool abandoned) {
   index::Ledger ledger;
   ledger.last_step = last_step_.load(std::memory_order_relaxed);
   tally_->FillIn(ledger);
+  Tell([](StepObserver& observer) { observer.OnEnd(); });
   try {
     if (abandoned) {
       session.folder.Abandon(std::move(ledger));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,11 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  // Before the first Submit().
+  void Observe(std::shared_ptr<StepObserver> observer) {
+    observers_.push_back(std::move(observer));
+  }
+
   // Queues `batch`. Batches of a step arrive together, the last one marked.
   void Submit(Batch batch) SMDEBUG_EXCLUDES(mu_);
 
@@ -103,6 +109,8 @@ class Writer {
   void FlushTensorboard(Session& session);
   void UpdateLedger(Session& session, bool even_if_recent);
   void Finish(Session& session, const Stamp& end, bool abandoned);
+  // Tells each observer; one that throws is told no more.
+  void Tell(const std::function<void(StepObserver&)>& what);
 
   // Counts the exception now being handled; a strict hook rethrows it later.
   void Fail(std::string_view kind) SMDEBUG_EXCLUDES(mu_);
@@ -112,6 +120,8 @@ class Writer {
   Storage* const storage_;
   Storage* const tensorboard_;
   Tally* const tally_;
+
+  std::vector<std::shared_ptr<StepObserver>> observers_;  // The thread's own.
 
   base::Mutex mu_;
   base::CondVar changed_;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/rule_parameters.h"
 #include "src/rules/classes.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/streaks.h"
 

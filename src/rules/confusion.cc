@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/rule_parameters.h"
 #include "src/rules/classes.h"
 #include "src/rules/confusion_matrix.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 
 namespace smdebug::rules {

@@ -1,5 +1,3 @@
-#include "src/rules/evaluation.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "smdebug/error.h"
+#include "smdebug/invoker.h"
 #include "src/base/text.h"
 #include "src/rules/registry.h"
 
-namespace smdebug::rules {
+namespace smdebug {
 namespace {
 
 using Json = nlohmann::json;
@@ -60,7 +59,7 @@ class ConfigurationParser {
  public:
   explicit ConfigurationParser(std::string_view file) : file_(file) {}
 
-  std::vector<Evaluation> Parse(std::string_view text) const {
+  std::vector<RuleEvaluation> Parse(std::string_view text) const {
     Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded()) Refuse("is not JSON");
     if (json.is_object() && json.contains("DebugRuleConfigurations")) {
@@ -71,7 +70,7 @@ class ConfigurationParser {
           "has no list DebugRuleConfigurations of objects with "
           "RuleConfigurationName and RuleParameters");
     }
-    std::vector<Evaluation> evaluations;
+    std::vector<RuleEvaluation> evaluations;
     std::set<std::string> names;
     for (const Json& item : json) {
       evaluations.push_back(ParseOne(item));
@@ -84,7 +83,7 @@ class ConfigurationParser {
   }
 
  private:
-  Evaluation ParseOne(const Json& given) const {
+  RuleEvaluation ParseOne(const Json& given) const {
     const bool wrapped =
         given.is_object() && given.contains("DebugRuleConfiguration");
     const Json& item = wrapped ? given["DebugRuleConfiguration"] : given;
@@ -107,7 +106,7 @@ class ConfigurationParser {
         }
       }
     }
-    Evaluation evaluation = ToEvaluation(std::move(spec));
+    RuleEvaluation evaluation = ToEvaluation(std::move(spec));
     evaluation.name = name;
     return evaluation;
   }
@@ -121,9 +120,9 @@ class ConfigurationParser {
 
 }  // namespace
 
-Evaluation ToEvaluation(RuleSpec spec) {
-  const RuleType& type = RequireRule(spec.name);
-  Evaluation evaluation{.name = type.name, .spec = std::move(spec)};
+RuleEvaluation ToEvaluation(RuleSpec spec) {
+  const RuleType& type = rules::RequireRule(spec.name);
+  RuleEvaluation evaluation{.name = type.name, .spec = std::move(spec)};
   auto& parameters = evaluation.spec.parameters;
   evaluation.spec.name = type.name;
   std::map<int64_t, std::string> numbered;
@@ -154,14 +153,14 @@ Evaluation ToEvaluation(RuleSpec spec) {
   return evaluation;
 }
 
-std::vector<Evaluation> ParseRuleConfigurations(std::string_view json,
-                                                std::string_view file) {
+std::vector<RuleEvaluation> ParseRuleConfigurations(std::string_view json,
+                                                    std::string_view file) {
   return ConfigurationParser(file).Parse(json);
 }
 
-void MakeNamesUnique(std::vector<Evaluation>& evaluations) {
+void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations) {
   std::set<std::string> taken;
-  for (Evaluation& evaluation : evaluations) {
+  for (RuleEvaluation& evaluation : evaluations) {
     const std::string name = evaluation.name;
     for (int number = 2; !taken.insert(evaluation.name).second; ++number) {
       evaluation.name = fmt::format("{}-{}", name, number);
@@ -186,4 +185,4 @@ std::string Describe(const RuleSpec& spec) {
          parameters.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace smdebug::rules
+}  // namespace smdebug

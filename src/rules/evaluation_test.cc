@@ -1,5 +1,3 @@
-#include "src/rules/evaluation.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "smdebug/invoker.h"
 
 namespace smdebug::rules {
 namespace {
@@ -16,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 TEST(EvaluationTest, TheEvaluatorTakesOutWhatIsMeantForIt) {
-  const Evaluation evaluation = ToEvaluation(
+  const RuleEvaluation evaluation = ToEvaluation(
       ParseRuleSpec("vanishinggradient:threshold=0.5:start_step=5:end_step=9:"
                     "other_trial_1=b:other_trial_0=a:action_json={}"));
   EXPECT_EQ(evaluation.name, "VanishingGradient");
@@ -53,7 +52,8 @@ TEST(EvaluationTest, ReadsDebugRuleConfigurations) {
                            "collection_names": "a,b"}},
      "CollectionConfigurations": []},
     {"RuleConfigurationName": "ExplodingTensor"}]})";
-  const std::vector<Evaluation> all = ParseRuleConfigurations(text, "f.json");
+  const std::vector<RuleEvaluation> all =
+      ParseRuleConfigurations(text, "f.json");
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].name, "small");
   EXPECT_EQ(all[0].spec.name, "VanishingGradient");
@@ -85,7 +85,7 @@ TEST(EvaluationTest, TheSameMeaningHasTheSameText) {
 }
 
 TEST(EvaluationTest, NamesThatComeTwiceGetANumber) {
-  std::vector<Evaluation> all(3, Evaluation{.name = "A"});
+  std::vector<RuleEvaluation> all(3, RuleEvaluation{.name = "A"});
   all[1].name = "B";
   MakeNamesUnique(all);
   EXPECT_EQ(all[0].name, "A");

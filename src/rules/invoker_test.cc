@@ -1,4 +1,4 @@
-#include "src/rules/invoker.h"
+#include "smdebug/invoker.h"
 
 #include <memory>
 #include <string>
@@ -49,7 +49,7 @@ class InvokerTest : public ::testing::Test {
     if (!made_.trial) made_.Open().Steps();
     return made_.trial.get();
   }
-  Report Judge(const std::string& spec, InvokeOptions options = {}) {
+  RuleReport Judge(const std::string& spec, InvokeOptions options = {}) {
     Invoker invoker(Open(), std::move(options));
     invoker.Add(ToEvaluation(ParseRuleSpec(spec)));
     EXPECT_TRUE(invoker.Run());
@@ -61,8 +61,8 @@ class InvokerTest : public ::testing::Test {
 
 TEST_F(InvokerTest, FindsStepsTensorsAndWorkers) {
   SaveRun(5);
-  const Report report = Judge("VanishingGradient");
-  EXPECT_EQ(report.status, Status::kIssuesFound);
+  const RuleReport report = Judge("VanishingGradient");
+  EXPECT_EQ(report.status, RuleStatus::kIssuesFound);
   EXPECT_THAT(report.fired_steps, ElementsAre(3, 4));
   EXPECT_EQ(report.findings_total, 2);
   EXPECT_EQ(report.findings[0].tensor, "gradient/a");
@@ -74,10 +74,11 @@ TEST_F(InvokerTest, FindsStepsTensorsAndWorkers) {
 
 TEST_F(InvokerTest, StepsOutsideTheRangeAreNotJudged) {
   SaveRun(8);
-  Report report = Judge("VanishingGradient", {.start_step = 4, .end_step = 6});
+  RuleReport report =
+      Judge("VanishingGradient", {.start_step = 4, .end_step = 6});
   EXPECT_THAT(report.fired_steps, ElementsAre(4, 5));
   report = Judge("VanishingGradient:end_step=3", {.start_step = 1});
-  EXPECT_EQ(report.status, Status::kNoIssuesFound);
+  EXPECT_EQ(report.status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(report.steps_judged, 2);
 }
 
@@ -85,12 +86,12 @@ TEST_F(InvokerTest, EachRuleHasItsOwnStepsInOnePass) {
   SaveRun(8);
   Invoker invoker(Open(), {});
   invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient:end_step=3")));
-  Evaluation second = ToEvaluation(ParseRuleSpec("ExplodingTensor"));
+  RuleEvaluation second = ToEvaluation(ParseRuleSpec("ExplodingTensor"));
   invoker.Add(second);
   invoker.Run();
   EXPECT_EQ(invoker.reports()[0].last_step, 2);
   EXPECT_EQ(invoker.reports()[1].last_step, 7);
-  EXPECT_EQ(invoker.reports()[1].status, Status::kNoIssuesFound);
+  EXPECT_EQ(invoker.reports()[1].status, RuleStatus::kNoIssuesFound);
 }
 
 TEST_F(InvokerTest, StepsThatWereNotSavedArePassedOver) {
@@ -104,8 +105,8 @@ TEST_F(InvokerTest, WantOfACollectionIsSaid) {
   made_.run.Declare({"worker_0"});
   made_.run.Save(0);
   made_.run.End();
-  const Report report = Judge("VanishingGradient");
-  EXPECT_EQ(report.status, Status::kError);
+  const RuleReport report = Judge("VanishingGradient");
+  EXPECT_EQ(report.status, RuleStatus::kError);
   EXPECT_EQ(report.details,
             "needs collection gradients, which this run does not save");
 }
@@ -116,15 +117,15 @@ TEST_F(InvokerTest, WantOfValuesIsSaid) {
     made_.run.At(step).Number("smdebug/reductions/min/x", 0).Publish();
   }
   made_.run.End();
-  const Report report = Judge("UnchangedTensor:tensor_regex=x");
-  EXPECT_EQ(report.status, Status::kError);
+  const RuleReport report = Judge("UnchangedTensor:tensor_regex=x");
+  EXPECT_EQ(report.status, RuleStatus::kError);
   EXPECT_THAT(report.details, HasSubstr("'x'"));
 }
 
 TEST_F(InvokerTest, ARunWithoutStepsCannotBeJudged) {
   SaveRun(0);
-  EXPECT_EQ(Judge("VanishingGradient").status, Status::kError);
-  EXPECT_EQ(Judge("StalledTrainingRule").status, Status::kNoIssuesFound);
+  EXPECT_EQ(Judge("VanishingGradient").status, RuleStatus::kError);
+  EXPECT_EQ(Judge("StalledTrainingRule").status, RuleStatus::kNoIssuesFound);
 }
 
 TEST_F(InvokerTest, ADamagedValueCostsItsStepAndTheVerdictOfWhoFindsNothing) {
@@ -139,11 +140,11 @@ TEST_F(InvokerTest, ADamagedValueCostsItsStepAndTheVerdictOfWhoFindsNothing) {
   invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
   invoker.Add(ToEvaluation(ParseRuleSpec("ExplodingTensor")));
   invoker.Run();
-  const std::vector<Report> reports = invoker.reports();
-  EXPECT_EQ(reports[0].status, Status::kIssuesFound);
+  const std::vector<RuleReport> reports = invoker.reports();
+  EXPECT_EQ(reports[0].status, RuleStatus::kIssuesFound);
   EXPECT_THAT(reports[0].fired_steps, ElementsAre(3, 4));
   EXPECT_EQ(reports[0].unreadable_steps, 1);
-  EXPECT_EQ(reports[1].status, Status::kError);
+  EXPECT_EQ(reports[1].status, RuleStatus::kError);
   EXPECT_THAT(reports[1].details, HasSubstr("1 of 5 steps"));
   EXPECT_THAT(reports[1].details, HasSubstr(key));
 }
@@ -153,8 +154,8 @@ TEST_F(InvokerTest, ADamagedIndexIsNoSilence) {
   for (int64_t step = 0; step < 3; ++step) Save(step);
   PutFile(*made_.storage, index::IndexFileKey(1, "worker_0"), "{");
   made_.run.End();
-  const Report report = Judge("VanishingGradient");
-  EXPECT_EQ(report.status, Status::kError);
+  const RuleReport report = Judge("VanishingGradient");
+  EXPECT_EQ(report.status, RuleStatus::kError);
   EXPECT_THAT(report.details, HasSubstr("index/"));
 }
 
@@ -175,10 +176,10 @@ TEST_F(InvokerTest, EachWorkerIsJudgedApart) {
     made_.run.At(step, "worker_1").Tensor("gradient/a", {0}).Publish();
   }
   made_.run.End();
-  EXPECT_EQ(Judge("VanishingGradient").status, Status::kNoIssuesFound);
+  EXPECT_EQ(Judge("VanishingGradient").status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(Judge("VanishingGradient", {.worker = "worker_1"}).findings_total,
             2);
-  const Report report = Judge("VanishingGradient", {.all_workers = true});
+  const RuleReport report = Judge("VanishingGradient", {.all_workers = true});
   EXPECT_EQ(report.findings_total, 2);
   EXPECT_EQ(report.findings[1].worker, "worker_1");
   EXPECT_THAT(report.fired_steps, ElementsAre(0, 1));
@@ -191,7 +192,7 @@ TEST_F(InvokerTest, TellsEachFireOnceAndASecondCallOnlyWhatIsNew) {
   std::vector<std::pair<int64_t, bool>> told;
   InvokeOptions options;
   options.reports = made_.storage;
-  options.on_fire = [&](const Fire& fire) {
+  options.on_fire = [&](const RuleFire& fire) {
     told.emplace_back(fire.findings.front().step, fire.is_first);
   };
   made_.Open().Steps();
@@ -208,7 +209,7 @@ TEST_F(InvokerTest, TellsEachFireOnceAndASecondCallOnlyWhatIsNew) {
   Save(5);
   made_.run.End();
   made_.trial->Refresh();
-  const Report report = judge();
+  const RuleReport report = judge();
   EXPECT_THAT(told, ElementsAre(std::pair(5, false)));
   EXPECT_THAT(report.fired_steps, ElementsAre(3, 4, 5));
   told.clear();
@@ -232,7 +233,7 @@ TEST_F(InvokerTest, ARuleThatIsStoppedSaysSo) {
   invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
   EXPECT_FALSE(invoker.Run());
   invoker.Finish(/*stopped=*/true);
-  EXPECT_EQ(invoker.reports()[0].status, Status::kStopped);
+  EXPECT_EQ(invoker.reports()[0].status, RuleStatus::kStopped);
 }
 
 TEST_F(InvokerTest, AStallFiresOncePerWait) {
@@ -247,7 +248,7 @@ TEST_F(InvokerTest, AStallFiresOncePerWait) {
   invoker.NoteWait(61);
   invoker.NoteWait(62);
   EXPECT_EQ(invoker.reports()[0].findings_total, 1);
-  EXPECT_EQ(invoker.reports()[0].status, Status::kIssuesFound);
+  EXPECT_EQ(invoker.reports()[0].status, RuleStatus::kIssuesFound);
   Save(1);
   invoker.JudgeNewSteps();
   invoker.NoteWait(70);

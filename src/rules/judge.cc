@@ -41,14 +41,15 @@ bool HidesSteps(const Damage& damage) {
 
 }  // namespace
 
-Judge::Judge(Evaluation asked, Range steps, std::vector<size_t> other_numbers)
+Judge::Judge(RuleEvaluation asked, const RuleType& type, Range steps,
+             std::vector<size_t> other_numbers)
     : evaluation(std::move(asked)),
       range(steps),
       others(std::move(other_numbers)),
       report{.name = evaluation.name, .rule = Describe(evaluation.spec)},
-      type_(&RequireRule(evaluation.spec.name)) {
+      type_(&type) {
   // What is wrong with the parameters is said at once.
-  seats_.push_back({.rule = MakeRule(evaluation.spec)});
+  seats_.push_back({.rule = MakeRule(*type_, evaluation.spec)});
 }
 
 template <typename Question>
@@ -56,10 +57,10 @@ std::vector<Finding> Judge::Ask(std::span<const std::unique_ptr<Desk>> desks,
                                 const Question& question) {
   std::vector<Finding> found;
   while (seats_.size() < desks.size()) {
-    seats_.push_back({.rule = MakeRule(evaluation.spec)});
+    seats_.push_back({.rule = MakeRule(*type_, evaluation.spec)});
   }
   for (size_t i = 0; i < desks.size(); ++i) {
-    if (report.status == Status::kError) break;
+    if (report.status == RuleStatus::kError) break;
     AskOne(*desks[i], seats_[i], found,
            [&](Rule& rule) { return question(rule, seats_[i], *desks[i]); });
   }
@@ -124,7 +125,7 @@ std::vector<Finding> Judge::Finish(
 }
 
 void Judge::Fail(std::string_view details) {
-  report.status = Status::kError;
+  report.status = RuleStatus::kError;
   report.details = details;
 }
 
@@ -146,15 +147,15 @@ std::string Judge::Lack() const {
 void Judge::Conclude(bool stopped, std::span<const Damage> damage) {
   if (std::exchange(concluded, true)) return;
   report.ended = !stopped;
-  if (report.status == Status::kError) return;
+  if (report.status == RuleStatus::kError) return;
   if (report.findings_total > 0) {
-    report.status = Status::kIssuesFound;
+    report.status = RuleStatus::kIssuesFound;
   } else if (report.unreadable_steps > 0) {
     Fail(fmt::format("{} of {} steps could not be read: {}",
                      report.unreadable_steps, report.steps_judged,
                      report.unreadable));
   } else if (stopped) {
-    report.status = Status::kStopped;
+    report.status = RuleStatus::kStopped;
   } else if (report.steps_judged == 0 && type_->needs_steps) {
     Fail(damage.empty()
              ? std::string("the run has no step to judge")
@@ -167,7 +168,7 @@ void Judge::Conclude(bool stopped, std::span<const Damage> damage) {
     Fail(fmt::format("a part of the run could not be read: {}: {}", whole->file,
                      whole->reason));
   } else {
-    report.status = Status::kNoIssuesFound;
+    report.status = RuleStatus::kNoIssuesFound;
   }
 }
 

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "smdebug/error.h"
+#include "smdebug/invoker.h"
 #include "smdebug/rule.h"
-#include "src/rules/evaluation.h"
-#include "src/rules/report.h"
 #include "src/rules/report_files.h"
 #include "src/rules/trial_view.h"
 
@@ -37,8 +36,10 @@ class Judge {
     std::optional<int64_t> end = {};
   };
 
-  // Throws as MakeRule() does. `others` are numbers of Desk::others.
-  Judge(Evaluation asked, Range range, std::vector<size_t> others);
+  // Throws as MakeRule() does. `others` are numbers of Desk::others; `type`
+  // outlives the judge.
+  Judge(RuleEvaluation asked, const RuleType& type, Range range,
+        std::vector<size_t> others);
 
   // Judges the step that the desks are at.
   std::vector<Finding> JudgeStep(std::span<const std::unique_ptr<Desk>> desks);
@@ -56,10 +57,10 @@ class Judge {
   }
   bool IsPast(int64_t step) const { return range.end && step >= *range.end; }
 
-  const Evaluation evaluation;
+  const RuleEvaluation evaluation;
   const Range range;
   const std::vector<size_t> others;
-  Report report;
+  RuleReport report;
   bool concluded = false;
 
  private:

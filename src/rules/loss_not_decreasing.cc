@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/rule_parameters.h"
 #include "src/rules/loss_trend.h"
 #include "src/rules/losses.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 
 namespace smdebug::rules {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/rule_parameters.h"
 #include "src/rules/losses.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/running_mean.h"
 #include "src/rules/training_steps.h"

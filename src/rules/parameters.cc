@@ -1,5 +1,3 @@
-#include "src/rules/parameters.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/rule_parameters.h"
 #include "src/base/regex.h"
 #include "src/base/text.h"
 

@@ -1,11 +1,10 @@
-#include "src/rules/parameters.h"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "smdebug/rule_parameters.h"
 
 namespace smdebug {
 namespace {

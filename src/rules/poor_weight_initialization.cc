@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/rule_parameters.h"
 #include "src/rules/elements.h"
 #include "src/rules/layer_names.h"
 #include "src/rules/losses.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/running_mean.h"
 #include "src/rules/streaks.h"

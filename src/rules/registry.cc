@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/rules/parameters.h"
+#include "smdebug/rule_parameters.h"
 
 namespace smdebug {
 namespace {
@@ -61,7 +61,10 @@ const RuleType& rules::RequireRule(std::string_view name) {
 }
 
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
-  const RuleType& type = rules::RequireRule(spec.name);
+  return MakeRule(rules::RequireRule(spec.name), spec);
+}
+
+std::unique_ptr<Rule> MakeRule(const RuleType& type, const RuleSpec& spec) {
   return type.make(RuleParameters(type, spec));
 }
 

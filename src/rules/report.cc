@@ -1,11 +1,11 @@
-#include "src/rules/report.h"
-
 #include <cmath>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-namespace smdebug::rules {
+#include "smdebug/invoker.h"
+
+namespace smdebug {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -29,23 +29,23 @@ Json FindingJson(const Finding& finding) {
 
 }  // namespace
 
-std::string_view StatusName(Status status) noexcept {
+std::string_view StatusName(RuleStatus status) noexcept {
   switch (status) {
-    case Status::kInProgress:
+    case RuleStatus::kInProgress:
       return "InProgress";
-    case Status::kNoIssuesFound:
+    case RuleStatus::kNoIssuesFound:
       return "NoIssuesFound";
-    case Status::kIssuesFound:
+    case RuleStatus::kIssuesFound:
       return "IssuesFound";
-    case Status::kError:
+    case RuleStatus::kError:
       return "Error";
-    case Status::kStopped:
+    case RuleStatus::kStopped:
       return "Stopped";
   }
   return "";
 }
 
-void Report::Add(std::vector<Finding> found) {
+void RuleReport::Add(std::vector<Finding> found) {
   for (Finding& finding : found) {
     const bool is_new =
         fired_steps.empty() || fired_steps.back() != finding.step;
@@ -57,7 +57,7 @@ void Report::Add(std::vector<Finding> found) {
   }
 }
 
-std::string ToJson(const Report& report) {
+std::string ToJson(const RuleReport& report) {
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
     findings.push_back(FindingJson(finding));
@@ -76,4 +76,4 @@ std::string ToJson(const Report& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace smdebug::rules
+}  // namespace smdebug

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/invoker.h"
 #include "smdebug/storage.h"
-#include "src/rules/report.h"
 
 namespace smdebug::rules {
 
@@ -36,7 +36,7 @@ class ReportFiles {
   };
   Told WhatWasTold(std::string_view name, const Question& question);
 
-  void Save(const Report& report, const Question& question);
+  void Save(const RuleReport& report, const Question& question);
 
   static std::string KeyOf(std::string_view name);
 

@@ -1,5 +1,3 @@
-#include "src/rules/report.h"
-
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "smdebug/invoker.h"
 #include "src/rules/report_files.h"
 #include "tests/testing/files.h"
 
@@ -17,18 +16,19 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(ReportTest, StepsFireOnceAndTheFirstFindingsAreKept) {
-  Report report{.name = "R"};
+  RuleReport report{.name = "R"};
   for (int64_t step = 0; step < 60; ++step) {
     report.Add({{.step = step, .tensor = "a"}, {.step = step, .tensor = "b"}});
   }
   EXPECT_EQ(report.fired_steps.size(), 60u);
   EXPECT_EQ(report.findings_total, 120);
-  ASSERT_EQ(report.findings.size(), Report::kMostFindings);
+  ASSERT_EQ(report.findings.size(), RuleReport::kMostFindings);
   EXPECT_EQ(report.findings.back().step, 49);
 }
 
 TEST(ReportTest, JsonHasTheFieldsByName) {
-  Report report{.name = "R", .rule = "R", .status = Status::kIssuesFound};
+  RuleReport report{
+      .name = "R", .rule = "R", .status = RuleStatus::kIssuesFound};
   report.Add({{.step = 4,
                .mode = Mode::kTrain,
                .tensor = "w",

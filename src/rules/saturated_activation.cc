@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/rule_parameters.h"
 #include "src/base/text.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/unit_activity.h"
 

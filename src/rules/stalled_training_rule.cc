@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "src/rules/parameters.h"
+#include "smdebug/rule_parameters.h"
 #include "src/rules/registry.h"
 
 namespace smdebug::rules {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "src/rules/parameters.h"
+#include "smdebug/rule_parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/streaks.h"
 

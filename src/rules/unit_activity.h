@@ -9,8 +9,8 @@
 
 #include "smdebug/mode.h"
 #include "smdebug/rule.h"
+#include "smdebug/rule_parameters.h"
 #include "src/rules/elements.h"
-#include "src/rules/parameters.h"
 
 namespace smdebug::rules {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/rule_parameters.h"
 #include "src/rules/elements.h"
 #include "src/rules/layer_names.h"
-#include "src/rules/parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/streaks.h"
 

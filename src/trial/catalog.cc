@@ -62,7 +62,7 @@ void Catalog::Add(int64_t step, std::string_view worker,
                   const index::StepIndex& index, std::string_view key,
                   const StepRange& range) {
   CheckLocations(index, key);
-  const auto file = static_cast<uint32_t>(files_.size());
+  const auto file = static_cast<uint32_t>(file_count());
   const uint32_t worker_number = Intern(worker);
   uint32_t event = 0;
   if (!index.event_file.empty() &&
@@ -101,7 +101,7 @@ void Catalog::Add(int64_t step, std::string_view worker,
   for (const index::CountsEntry& entry : index.counts) {
     Entry counts = here;
     counts.part = Part::Counts();
-    counts.start = counts_.size();
+    counts.start = first_counts_ + counts_.size();
     counts_.push_back({entry.dtype, entry.count, entry.nan, entry.pos_inf,
                        entry.neg_inf, entry.zero});
     Insert(Row(entry.name), counts, mode);
@@ -132,6 +132,35 @@ void Catalog::AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode) {
 void Catalog::Insert(TensorRow& row, const Entry& entry, Mode mode) {
   InsertInOrder(row.entries, entry, [](const Entry& e) { return e.step; });
   row.modes |= ModeBit(mode);
+}
+
+void Catalog::Forget(int64_t step) {
+  const auto erase_before = [&](auto& list, auto key) {
+    list.erase(list.begin(), std::ranges::lower_bound(list, step, {}, key));
+  };
+  uint64_t first_counts = first_counts_ + counts_.size();
+  for (TensorRow& row : tensors_) {
+    erase_before(row.entries, &Entry::step);
+    for (const Entry& entry : row.entries) {
+      if (entry.part != Part::Counts()) continue;
+      first_counts = std::min(first_counts, entry.start);
+    }
+  }
+  erase_before(steps_, &StepRow::step);
+  for (auto& globals : globals_) {
+    std::erase_if(globals,
+                  [&](const auto& pair) { return pair.second < step; });
+  }
+  for (WorkerRow& row : workers_) erase_before(row.steps, std::identity());
+  // Scalars ride to steps before their file's, so files are as old as they are.
+  while (!files_.empty() && files_.front().step < step) {
+    files_.pop_front();
+    ++first_file_;
+  }
+  counts_.erase(
+      counts_.begin(),
+      counts_.begin() + static_cast<ptrdiff_t>(first_counts - first_counts_));
+  first_counts_ = first_counts;
 }
 
 bool Catalog::Has(int64_t step, std::string_view worker) const {

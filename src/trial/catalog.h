@@ -114,6 +114,9 @@ class Catalog {
   void Add(int64_t step, std::string_view worker, const index::StepIndex& index,
            std::string_view key, const StepRange& range);
 
+  // Forgets all steps before `step`; tensors keep their names and numbers.
+  void Forget(int64_t step);
+
   // Whether the index file of `worker` at `step` was taken in.
   bool Has(int64_t step, std::string_view worker) const;
 
@@ -142,8 +145,10 @@ class Catalog {
   // Bit ModeIndex(): some step is of that mode.
   uint8_t modes() const noexcept { return modes_; }
 
-  size_t file_count() const noexcept { return files_.size(); }
-  const IndexFile& file(uint32_t number) const { return files_[number]; }
+  size_t file_count() const noexcept { return first_file_ + files_.size(); }
+  const IndexFile& file(uint32_t number) const {
+    return files_[number - first_file_];
+  }
   const std::string& worker(uint32_t number) const {
     return workers_[number].name;
   }
@@ -159,7 +164,7 @@ class Catalog {
     return *shapes_[entry.start];
   }
   const ValueCounts& counts(const Entry& entry) const {
-    return counts_[entry.start];
+    return counts_[entry.start - first_counts_];
   }
 
  private:
@@ -180,13 +185,15 @@ class Catalog {
   std::vector<StepRow> steps_;
   // By mode: (mode step, global step), in order.
   std::array<std::vector<std::pair<int64_t, int64_t>>, 4> globals_;
-  std::vector<IndexFile> files_;
+  std::deque<IndexFile> files_;
+  uint32_t first_file_ = 0;  // The number of the first of them.
   std::vector<WorkerRow> workers_;
   std::map<std::string, uint32_t, std::less<>> worker_numbers_;
   std::vector<std::string> events_{""};  // Names that the rule does not give.
   std::map<std::vector<int64_t>, uint64_t> shape_numbers_;
   std::vector<const std::vector<int64_t>*> shapes_;
-  std::vector<ValueCounts> counts_;
+  std::deque<ValueCounts> counts_;
+  uint64_t first_counts_ = 0;
   uint8_t modes_ = 0;
 };
 

@@ -46,7 +46,10 @@ Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
       storage_(std::move(storage)),
       watch_(storage_->Watch(kWatched)),
       collections_(storage_.get()),
-      scanner_(storage_.get(), RangeOf(options_), options_.incomplete_window),
+      scanner_(storage_.get(), {.range = RangeOf(options_),
+                                .window = options_.incomplete_window,
+                                .only_worker = options_.only_worker,
+                                .recent_steps = options_.recent_steps}),
       end_delay_(options_.end_delay) {
   if (options_.name.empty()) options_.name = NameOfPath(storage_->root());
   if (options_.wait_for_run) AwaitRun();

@@ -17,12 +17,12 @@ constexpr std::string_view kIndexFolder = "index/";
 
 }  // namespace
 
-Scanner::Scanner(const Storage* storage, StepRange range, int64_t window)
-    : storage_(storage), range_(range), window_(window) {}
+Scanner::Scanner(const Storage* storage, Options options)
+    : storage_(storage), options_(std::move(options)) {}
 
 void Scanner::SetWorkers(const std::set<std::string>& workers, int64_t count) {
   if (!workers.empty()) last_worker_ = *workers.rbegin();
-  num_workers_ = count;
+  num_workers_ = options_.only_worker ? 1 : count;
   for (const StepRow& step : catalog_.steps()) {
     if (step.workers >= num_workers_) {
       last_complete_step_ = std::max(last_complete_step_, step.step);
@@ -34,12 +34,15 @@ void Scanner::Scan() {
   ReadAgainWhatChanged();
   // What lies before the range is never listed.
   const std::string begin =
-      range_.begin > 0 ? index::IndexFileKey(range_.begin - 1, "\x7f") : "";
+      options_.range.begin > 0
+          ? index::IndexFileKey(options_.range.begin - 1, "\x7f")
+          : "";
   for (const FileInfo& file :
        storage_->List(kIndexFolder, std::max(token_, begin))) {
     Read(file);
   }
   MoveToken();
+  ForgetOldSteps();
 }
 
 void Scanner::ScanAll() {
@@ -50,20 +53,32 @@ void Scanner::ScanAll() {
       std::max(last_complete_step_, catalog_.LastStep(Mode::kGlobal));
 }
 
+void Scanner::ForgetOldSteps() {
+  if (!options_.recent_steps) return;
+  const auto most = static_cast<size_t>(*options_.recent_steps);
+  const auto steps = catalog_.steps();
+  // Seldom, since it looks at every tensor.
+  if (steps.size() < 2 * most) return;
+  forgotten_ = steps[steps.size() - most].step;
+  catalog_.Forget(forgotten_);
+}
+
 void Scanner::Read(const FileInfo& file) {
   const auto name = index::ParseStepFileKey(file.key);
   if (!name && !file.key.ends_with(".json")) return;
-  if (name && !range_.Holds(name->step)) return;
+  if (name && !options_.range.Holds(name->step)) return;
+  if (name && name->step < forgotten_) return;
   if (damaged_.contains(file.key)) return;
   const int64_t step = name ? name->step : -1;
   try {
     if (!name) throw FormatError(file.key, "is not the name of an index file");
     const std::string worker = index::DecodeWorker(name->worker);
+    if (options_.only_worker && worker != *options_.only_worker) return;
     if (catalog_.Has(step, worker)) return;
     const std::optional<Blob> blob = storage_->Read(file.key);
     if (!blob) return;  // Moved aside by another job since it was listed.
     catalog_.Add(step, worker, index::ParseStepIndex(blob->text(), file.key),
-                 file.key, range_);
+                 file.key, options_.range);
   } catch (const FormatError& error) {
     base::LogWarning("{}/{}", storage_->root(), error.what());
     damaged_.emplace(file.key, BadFile{file, step, ReasonOf(error, file.key)});
@@ -107,7 +122,7 @@ void Scanner::GiveUp(size_t most_halves) {
   for (auto it = later; it != catalog_.steps().end(); ++it) {
     if (it->workers > 0) waiting.push_back(it->step);
   }
-  const auto window = static_cast<size_t>(window_);
+  const auto window = static_cast<size_t>(options_.window);
   const size_t half = std::max<size_t>(window / 2, 1);
   size_t given_up = 0;
   for (size_t halves = 0;

@@ -24,7 +24,13 @@ namespace smdebug::trial {
 // One thread at a time. `storage` is borrowed and outlives the scanner.
 class Scanner {
  public:
-  Scanner(const Storage* storage, StepRange range, int64_t window);
+  struct Options {
+    StepRange range = {};
+    int64_t window = 1000;  // Steps that a missing worker is waited for.
+    std::optional<std::string> only_worker = {};  // Nobody else's are read.
+    std::optional<int64_t> recent_steps = {};     // The others are forgotten.
+  };
+  Scanner(const Storage* storage, Options options);
 
   // The workers of the run, as far as known, and how many there are in all.
   // Steps that this completes are complete from now on.
@@ -67,16 +73,17 @@ class Scanner {
   void MoveToken();
   void GiveUp(size_t most_halves);
   void SetToken(int64_t step);
+  void ForgetOldSteps();
 
   const Storage* const storage_;
-  const StepRange range_;
-  const int64_t window_;
+  const Options options_;
   Catalog catalog_;
   std::string last_worker_ = "worker_0";
   int64_t num_workers_ = 1;
   int64_t last_complete_step_ = -1;
   std::string token_;
   int64_t token_step_ = 0;
+  int64_t forgotten_ = 0;  // Steps before this one are.
   std::map<std::string, BadFile, std::less<>> damaged_;
 };
 

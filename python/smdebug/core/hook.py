@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -24,7 +25,12 @@ from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import set_hook
 from smdebug.core.utils import flatten
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
+from smdebug.exceptions import (
+    RuleEvaluationConditionMet,
+    SMDebugError,
+    SMDebugTypeError,
+    SMDebugValueError,
+)
 
 HookType = TypeVar("HookType", bound="BaseHook")
 
@@ -72,6 +78,9 @@ class BaseHook:
         include_collections: str | list[Any] | None = None,
         save_all: bool = False,
         include_workers: str = "one",
+        *,
+        rules: str | list[str] | None = None,
+        stop_on_rule: bool = False,
     ) -> None:
         self._forks: int | None = _forks
         self._core: _core.Hook | None = None
@@ -99,6 +108,11 @@ class BaseHook:
         if include_workers not in ("one", "all"):
             refuse("include_workers", include_workers, "one or all")
         self.include_workers = include_workers
+        self.rules = [rules] if isinstance(rules, str) else list(rules or [])
+        _core.check_rules(self.rules)
+        self.stop_on_rule = boolean("stop_on_rule", stop_on_rule)
+        self._guard: _core.RuleGuard | None = None
+        self._told_rules: set[str] = set()
         self.collection_manager = self._make_collections()
         _core.check_hook_config(self._settings())
         set_hook(self)
@@ -290,6 +304,8 @@ class BaseHook:
             self._describe,
         )
         core.set_mode(self.mode.value)
+        if self.rules:
+            self._guard = _core.guard(core, self.rules)
         return core
 
     def _leave_out_unusable_collections(self) -> None:
@@ -331,6 +347,37 @@ class BaseHook:
     def _belongs_to_next_step(self) -> bool:
         """Whether a tensor that is saved now waits for the step that begins next."""
         return False
+
+    # Rules.
+
+    @property
+    def rule_fired(self) -> bool:
+        """Whether one of the hook's rules has found something so far."""
+        return self._guard is not None and self._guard.fired_rules > 0
+
+    @property
+    def rule_reports(self) -> list[dict[str, Any]]:
+        """What each of the hook's rules has found so far, as `smdebug check --json` tells it."""
+        return [] if self._guard is None else [json.loads(text) for text in self._guard.reports()]
+
+    def _heed_rules(self) -> None:
+        """Raises if a rule has fired since the last call, and that is wanted."""
+        fired = self._tell_of_rules() if self._active() else None
+        if self.stop_on_rule and fired is not None:
+            raise fired
+
+    def _tell_of_rules(self) -> RuleEvaluationConditionMet | None:
+        """Logs which rules have fired since the last call; the first of them."""
+        first = None
+        for report in self.rule_reports:
+            name, findings = report["name"], report["findings"]
+            if not findings or name in self._told_rules:
+                continue
+            self._told_rules.add(name)
+            step, tensor, message = (findings[0][key] for key in ("step", "tensor", "message"))
+            self.logger.warning(f"Rule {name} fired at step {step}: {tensor}: {message}")
+            first = first or RuleEvaluationConditionMet(name, step)
+        return first
 
     def _failed(self, where: str, error: Exception) -> None:
         """Logs and counts what went wrong, and switches off what failed."""
@@ -454,6 +501,7 @@ class BaseHook:
             for method in ("save_tensor", "save_scalar"):
                 self._save(self._waiting, method)
             getattr(core, how)()
+            self._tell_of_rules()
         relay()
 
     def _detach(self) -> None:
@@ -488,6 +536,7 @@ class BaseHook:
         self._forks = None
         self._core = None
         self._closed = True
+        self._guard = None
         self._off = {"core"}
         self._waiting = []
         self.logger = get_logger()

@@ -64,6 +64,8 @@ class Hook(BaseHook):
         include_workers: str = "one",
         *,
         forwards_per_step: int = 1,
+        rules: str | list[str] | None = None,
+        stop_on_rule: bool = False,
     ) -> None:
         self.forwards_per_step = whole_number("forwards_per_step", forwards_per_step, least=1)
         self._forwards = 0
@@ -89,6 +91,8 @@ class Hook(BaseHook):
             include_collections=include_collections,
             save_all=save_all,
             include_workers=include_workers,
+            rules=rules,
+            stop_on_rule=stop_on_rule,
         )
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
@@ -184,6 +188,8 @@ class Hook(BaseHook):
         if is_recomputing():
             return
         self._started = watched.reference
+        if self._guard is not None and self._guard.fired_rules > len(self._told_rules):
+            self._heed_rules()
         try:
             if self._may_idle and self._core is not None and self._core.begin_idle_step():
                 return

@@ -132,10 +132,10 @@ TEST(WatchTest, ATerminalIsDrawnAgainInPlace) {
 }
 
 TEST(WatchTest, LinesFitTheTerminal) {
-  std::vector<rules::Report> reports(2);
-  reports[0] = {.name = "Short", .status = rules::Status::kInProgress};
+  std::vector<RuleReport> reports(2);
+  reports[0] = {.name = "Short", .status = RuleStatus::kInProgress};
   reports[1] = {.name = "ALongerName",
-                .status = rules::Status::kError,
+                .status = RuleStatus::kError,
                 .details = std::string(200, 'x')};
   const std::string text = WatchText(reports, 3, 7, {}, {.width = 40});
   EXPECT_THAT(text, StartsWith("3 steps judged, the last is 7\n"

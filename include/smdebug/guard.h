@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "smdebug/hook.h"
+#include "smdebug/invoker.h"
+
+namespace smdebug {
+
+namespace guard {
+class Guardian;
+}  // namespace guard
+
+// Rules that judge a job from inside.
+//
+// Each step is judged on the hook's own thread as soon as its files are there,
+// so before the next saved step is. What a rule sees is what this process saved
+// of the newest thousand steps. Reports are those of `smdebug check`, and are
+// kept below `<run>/rules/`. A rule that cannot be evaluated ends in kError and
+// harms nothing.
+//
+// Thread-safe.
+class RuleGuard {
+ public:
+  // Called on the hook's thread when a rule fires; the training goes on
+  // meanwhile.
+  using OnFire = std::function<void(const RuleFire&)>;
+
+  // Before the hook's first step. Throws ConfigError and
+  // InsufficientInformation for rules that are refused.
+  RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {});
+  ~RuleGuard();
+
+  // How many rules have fired; cheap enough to ask at every step.
+  int64_t fired_rules() const noexcept;
+
+  // What each rule has found so far, in the order of `rules`.
+  std::vector<RuleReport> reports() const;
+
+ private:
+  std::shared_ptr<guard::Guardian> guardian_;
+};
+
+}  // namespace smdebug

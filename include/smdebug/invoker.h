@@ -1,0 +1,185 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/rule.h"
+#include "smdebug/storage.h"
+#include "smdebug/trial.h"
+
+namespace smdebug {
+
+namespace rules {
+class Session;
+}  // namespace rules
+
+// One rule to be evaluated over a run: which, under which name, and what the
+// evaluator itself is told by parameters that are not the rule's.
+struct RuleEvaluation {
+  std::string name;  // Names its report.
+  RuleSpec spec = {};
+  // start_step and end_step; the latter is not judged itself.
+  std::optional<int64_t> start_step = {};
+  std::optional<int64_t> end_step = {};
+  // other_trials, or other_trial_0, other_trial_1, ...: paths.
+  std::vector<std::string> other_trials = {};
+  // action_json, as it was given: what to do when the rule fires.
+  std::optional<std::string> action_json = {};
+};
+
+// `spec`, with what is meant for the evaluator taken out of its parameters. The
+// rule is named as its type is. Throws ConfigError for an unknown rule and for
+// a value that is not allowed.
+RuleEvaluation ToEvaluation(RuleSpec spec);
+
+// The rules of a file in the form of SageMaker's DebugRuleConfigurations: the
+// list itself, or an object that has it under that key; an item is an object
+// with RuleConfigurationName and RuleParameters, of which rule_to_invoke names
+// the rule, or one that has such an object as "DebugRuleConfiguration". Throws
+// ConfigFileError, naming `file`, for what is not of that form, and ConfigError
+// as ToEvaluation() does.
+std::vector<RuleEvaluation> ParseRuleConfigurations(std::string_view json,
+                                                    std::string_view file);
+
+// Gives evaluations of the same name a number: "Name", "Name-2", ...
+void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations);
+
+// How far the evaluation of a rule has come. The names are SageMaker's.
+enum class RuleStatus : uint8_t {
+  kInProgress,
+  kNoIssuesFound,
+  kIssuesFound,  // Also while it goes on, from the first finding on.
+  kError,
+  kStopped,
+};
+
+std::string_view StatusName(RuleStatus status) noexcept;
+
+// What a rule has said about a run so far.
+struct RuleReport {
+  std::string name;       // As `<run>/rules/` and the caller know it.
+  std::string rule = {};  // The rule with its parameters.
+  RuleStatus status = RuleStatus::kInProgress;
+  std::string details = {};               // Why, for kError and kIssuesFound.
+  std::vector<int64_t> fired_steps = {};  // In order, each once.
+  std::vector<Finding> findings = {};     // The first kMostFindings.
+  int64_t findings_total = 0;
+  int64_t steps_judged = 0;
+  int64_t last_step = -1;  // The last one judged.
+  bool ended = false;      // Whether every step was judged.
+  // Steps that could not be read, and what was wrong with the first.
+  int64_t unreadable_steps = 0;
+  std::string unreadable = {};
+
+  static constexpr size_t kMostFindings = 100;
+
+  // Adds what was found at one step.
+  void Add(std::vector<Finding> found);
+};
+
+// One object on one line, as `smdebug check --json` and `<run>/rules/` have it:
+// name, rule, status, details, fired_steps, findings_total, findings,
+// steps_judged, last_step and ended.
+std::string ToJson(const RuleReport& report);
+
+// A rule that fires at a step.
+struct RuleFire {
+  const RuleEvaluation& evaluation;
+  std::span<const Finding> findings;  // Of this step, at least one.
+  bool is_first;                      // Of this rule over this run.
+};
+
+// Which steps are judged, whose, and who hears of it.
+struct InvokeOptions {
+  // For rules that do not say otherwise. end_step is not judged itself.
+  int64_t start_step = 0;
+  std::optional<int64_t> end_step = {};
+
+  // Whose values: the worker's; unset, those of the first by name that has one.
+  std::optional<std::string> worker = {};
+  // Those of each worker, apart, by a rule of its own.
+  bool all_workers = false;
+
+  // Runs to compare with, for rules that name none.
+  std::vector<std::string> other_trials = {};
+  // Opens them. Default: Trial::Open() as it waits for runs.
+  std::function<std::unique_ptr<Trial>(const std::string& path)> open_trial =
+      {};
+
+  // Whether the run may go on: steps of other runs are waited for then.
+  bool live = false;
+
+  // Called once for each rule and step at which it fires, after the finding is
+  // in its report. Not for steps that an earlier invocation of the same rule
+  // has told about.
+  std::function<void(const RuleFire&)> on_fire = {};
+
+  // Where reports are kept, below rules/; null: nowhere.
+  Storage* reports = nullptr;
+
+  // Asked between steps and, about ten times a second, while waiting; false
+  // ends the work.
+  std::function<bool()> go_on = {};
+};
+
+// Judges the steps of a trial in order with many rules, each step read once.
+//
+// A step is judged when it is complete. Steps that were not saved are passed
+// over. A rule that throws ends in kError and does not hold up the others; a
+// step with a damaged file costs the rules that look at it that step, and their
+// verdict if they find nothing else.
+//
+// Rules have a memory, so a second invocation judges from the start again and
+// comes to the same report; it goes on telling where the first one ended.
+//
+// One thread at a time.
+class Invoker {
+ public:
+  // The trial outlives the invoker.
+  Invoker(Trial* trial, InvokeOptions options);
+  ~Invoker();
+
+  // Adds a rule. Its name must be new. Throws as MakeRule() does, and as
+  // opening other trials does.
+  void Add(RuleEvaluation evaluation);
+
+  // Adds a rule of the caller's own. The type outlives the invoker.
+  void Add(RuleEvaluation evaluation, const RuleType& type);
+
+  // Judges what can be read now, at most so many steps; returns how many.
+  int64_t JudgeNewSteps(int64_t most = std::numeric_limits<int64_t>::max());
+
+  // Whether nothing is left to come: the run has ended, or every rule's last
+  // step is passed. What is there may still have to be judged.
+  bool Done();
+
+  // Judges until Done(), waiting for steps. False if go_on() ended it.
+  bool Run();
+
+  // Tells the rules how long nothing has come.
+  void NoteWait(double seconds);
+
+  // Ends every rule that is in progress: by what it found, or as stopped.
+  void Finish(bool stopped);
+
+  // In the order of adding.
+  std::vector<RuleReport> reports() const;
+  int64_t last_step() const noexcept { return last_step_; }
+  int64_t steps_judged() const noexcept { return steps_judged_; }
+
+ private:
+  std::unique_ptr<rules::Session> session_;
+};
+
+// Seconds since the newest file of the run came, by the clock of the store; 0
+// if there is none or the job has ended.
+double SecondsSinceNewestFile(const Storage& storage);
+
+}  // namespace smdebug

@@ -1,0 +1,119 @@
+#include "smdebug/guard.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "smdebug/storage.h"
+#include "smdebug/trial.h"
+#include "src/base/mutex.h"
+
+namespace smdebug {
+namespace guard {
+namespace {
+
+// What rules may look back at. A job of any length must not fill the memory of
+// the process that it is in.
+constexpr int64_t kRecentSteps = 1000;
+
+}  // namespace
+
+// Judges what a hook publishes. The hook keeps it; OnStep() and OnEnd() come
+// from one thread, the rest from any.
+class Guardian final : public StepObserver {
+ public:
+  Guardian(std::string run, std::string worker,
+           std::vector<RuleEvaluation> rules, RuleGuard::OnFire on_fire)
+      : run_(std::move(run)),
+        worker_(std::move(worker)),
+        rules_(std::move(rules)),
+        on_fire_(std::move(on_fire)) {
+    for (const RuleEvaluation& rule : rules_) {
+      MakeRule(rule.spec);  // Refused here, or never.
+      reports_.push_back({.name = rule.name, .rule = Describe(rule.spec)});
+    }
+  }
+
+  void OnStep(int64_t /*step*/) override {
+    if (invoker_ == nullptr) Open();
+    invoker_->JudgeNewSteps();
+    TakeReports();
+  }
+
+  void OnEnd() override {
+    if (invoker_ == nullptr) return;
+    invoker_->JudgeNewSteps();
+    invoker_->Finish(/*stopped=*/false);
+    TakeReports();
+  }
+
+  bool fired() const noexcept { return fired_.load(std::memory_order_relaxed); }
+
+  std::vector<RuleReport> reports() const {
+    const base::MutexLock lock(mu_);
+    return reports_;
+  }
+
+ private:
+  void Open() {
+    TrialOptions options;
+    options.only_worker = worker_;
+    options.recent_steps = kRecentSteps;
+    options.wait_for_run = false;
+    trial_ = std::make_unique<Trial>(OpenStorage(run_), options);
+    storage_ = OpenStorage(run_);
+    InvokeOptions invoke;
+    invoke.worker = worker_;
+    invoke.reports = storage_.get();
+    invoke.on_fire = [this](const RuleFire& fire) {
+      if (fire.is_first) ++fired_rules_;
+      if (on_fire_) on_fire_(fire);
+    };
+    invoker_ = std::make_unique<Invoker>(trial_.get(), std::move(invoke));
+    for (const RuleEvaluation& rule : rules_) invoker_->Add(rule);
+  }
+
+  void TakeReports() {
+    std::vector<RuleReport> reports = invoker_->reports();
+    const base::MutexLock lock(mu_);
+    reports_ = std::move(reports);
+  }
+
+  const std::string run_;
+  const std::string worker_;
+  const std::vector<RuleEvaluation> rules_;
+  const RuleGuard::OnFire on_fire_;
+
+  // Of the hook's thread.
+  std::unique_ptr<Trial> trial_;
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<Invoker> invoker_;
+
+  std::atomic<int64_t> fired_rules_{0};
+  mutable base::Mutex mu_;
+  std::vector<RuleReport> reports_ SMDEBUG_GUARDED_BY(mu_);
+};
+
+}  // namespace guard
+
+RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
+                     OnFire on_fire) {
+  MakeNamesUnique(rules);
+  guardian_ =
+      std::make_shared<guard::Guardian>(hook.config().out_dir, hook.worker(),
+                                        std::move(rules), std::move(on_fire));
+  hook.Observe(guardian_);
+}
+
+RuleGuard::~RuleGuard() = default;
+
+int64_t RuleGuard::fired_rules() const noexcept {
+  return guardian_->fired_rules();
+}
+
+std::vector<RuleReport> RuleGuard::reports() const {
+  return guardian_->reports();
+}
+
+}  // namespace smdebug

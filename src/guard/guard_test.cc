@@ -1,0 +1,147 @@
+#include "smdebug/guard.h"
+
+#include <filesystem>
+#include <future>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "tests/testing/hook.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::SaveEverything;
+using testing::SaveFloats;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+class GuardTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Hook> Open(const Worker& worker = {}) {
+    HookConfig config = SaveEverything(run());
+    config.include_workers = IncludeWorkers::kAll;
+    return std::make_unique<Hook>(config, worker);
+  }
+
+  static std::vector<RuleEvaluation> Rules(
+      std::initializer_list<std::string> specs) {
+    std::vector<RuleEvaluation> rules;
+    for (const std::string& spec : specs) {
+      rules.push_back(ToEvaluation(ParseRuleSpec(spec)));
+    }
+    return rules;
+  }
+
+  std::string run() const { return dir_.path() + "/run"; }
+
+  testing::TempDir dir_;
+};
+
+TEST_F(GuardTest, AStepIsJudgedWhileTheJobRuns) {
+  auto hook = Open();
+  std::promise<RuleReport> told;
+  RuleGuard guard(*hook, Rules({"ExplodingTensor"}), [&](const RuleFire& fire) {
+    told.set_value({.name = fire.evaluation.name,
+                    .findings = {fire.findings.begin(), fire.findings.end()}});
+  });
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {1, 2});
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {1, kNan});
+  EXPECT_EQ(guard.fired_rules(), 0);
+  hook->EndStep();
+  const RuleReport report = told.get_future().get();
+  EXPECT_EQ(report.name, "ExplodingTensor");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].step, 1);
+  EXPECT_EQ(report.findings[0].tensor, "weight");
+  EXPECT_EQ(guard.fired_rules(), 1);
+  hook->Close();
+  EXPECT_EQ(guard.reports()[0].status, RuleStatus::kIssuesFound);
+  EXPECT_THAT(guard.reports()[0].fired_steps, ElementsAre(1));
+  EXPECT_TRUE(std::filesystem::exists(run() + "/rules/ExplodingTensor.json"));
+}
+
+TEST_F(GuardTest, AHealthyJobEndsWithoutIssues) {
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"ExplodingTensor", "ExplodingTensor"}));
+  for (int step = 0; step < 5; ++step) {
+    hook->BeginStep();
+    SaveFloats(*hook, "weight", {1, 2});
+  }
+  hook->Close();
+  EXPECT_EQ(guard.fired_rules(), 0);
+  const auto reports = guard.reports();
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[1].name, "ExplodingTensor-2");
+  for (const RuleReport& report : reports) {
+    EXPECT_EQ(report.status, RuleStatus::kNoIssuesFound);
+    EXPECT_EQ(report.steps_judged, 5);
+    EXPECT_TRUE(report.ended);
+  }
+}
+
+TEST_F(GuardTest, OnlyWhatThisProcessSavedIsJudged) {
+  auto first = Open(Worker::OfRank(0, 2));
+  auto second = Open(Worker::OfRank(1, 2));
+  RuleGuard guard(*second, Rules({"ExplodingTensor"}));
+  first->BeginStep();
+  SaveFloats(*first, "weight", {kNan});
+  first->EndStep();
+  second->BeginStep();
+  SaveFloats(*second, "weight", {1});
+  second->Close();
+  first->Close();
+  EXPECT_EQ(guard.fired_rules(), 0);
+  EXPECT_EQ(guard.reports()[0].steps_judged, 1);
+}
+
+TEST_F(GuardTest, BadRulesAreRefusedAtOnce) {
+  auto hook = Open();
+  EXPECT_THROW(RuleGuard(*hook, Rules({"AllZero"})), InsufficientInformation);
+  EXPECT_THROW(RuleGuard(*hook, Rules({"ExplodingTensor:only_nan=maybe"})),
+               ConfigError);
+  hook->BeginStep();
+  EXPECT_THROW(RuleGuard(*hook, Rules({"ExplodingTensor"})), Error);
+}
+
+TEST_F(GuardTest, AFolderThatGoesAwayDoesNotHarmTheJob) {
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {1});
+  hook->EndStep();
+  while (hook->stats().steps_saved == 0) std::this_thread::yield();
+  std::filesystem::remove_all(run());
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {kNan});
+  hook->Close();
+  EXPECT_GE(hook->stats().steps_saved, 1);
+}
+
+TEST_F(GuardTest, ALongJobDoesNotFillTheMemory) {
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"LossNotDecreasing:num_steps=5"}));
+  for (int step = 0; step < 2500; ++step) {
+    hook->BeginStep();
+    SaveFloats(*hook, "loss", {step < 2400 ? 1.0f / (1.0f + step) : 1.0f});
+  }
+  hook->Close();
+  const RuleReport report = guard.reports()[0];
+  EXPECT_EQ(report.steps_judged, 2500);
+  EXPECT_EQ(report.fired_steps.front(), 2400);
+}
+
+}  // namespace
+}  // namespace smdebug
