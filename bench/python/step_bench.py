@@ -260,9 +260,9 @@ def main() -> None:
             if args.only in (None, wanted.name):
                 job = make_job(args.model, wanted.small)
                 # What costs next to nothing takes longer to be told from noise.
-                seconds = args.seconds if wanted.saves else 3 * args.seconds
+                times = 1 if wanted.saves else 3
                 results[f"{args.model}/{wanted.name}"] = measure(
-                    job, wanted, Path(folder), seconds, args.rounds
+                    job, wanted, Path(folder), times * args.seconds, times * args.rounds
                 )
     if "modules100/idle" in results:
         results["modules100/idle_module"] = per_part(results["modules100/idle"], 100)

@@ -16,7 +16,7 @@ namespace {
 
 // A batch goes to the writer when it holds this much, or at the step's end.
 constexpr uint64_t kBatchBytes = uint64_t{1} << 20;
-constexpr size_t kBatchTensors = 64;
+constexpr size_t kBatchTensors = 4096;
 
 // Tensors that wait for the next step.
 constexpr size_t kMostWaiting = 10'000;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,6 +26,13 @@ constexpr std::chrono::seconds kHeartbeat{60};
 // Scalars that could not be written are kept for the next file up to this many
 // times the limit.
 constexpr size_t kScalarBacklog = 16;
+
+// The training goes first: its threads wait for each other, so that what holds
+// up one of them holds up all. Enough is left for the writer where every core
+// is busy. On Linux a thread has a nice value of its own.
+constexpr int kNice = 10;
+
+void GiveWay() { setpriority(PRIO_PROCESS, 0, kNice); }
 
 }  // namespace
 
@@ -136,6 +144,7 @@ std::exception_ptr Writer::TakeError() {
 }
 
 void Writer::Run() {
+  GiveWay();
   std::optional<Session> session;
   try {
     session.emplace(config_, options_, storage_, tensorboard_);
