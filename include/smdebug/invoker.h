@@ -171,8 +171,8 @@ class Invoker {
 
   // In the order of adding.
   std::vector<RuleReport> reports() const;
-  int64_t last_step() const noexcept { return last_step_; }
-  int64_t steps_judged() const noexcept { return steps_judged_; }
+  int64_t last_step() const noexcept;
+  int64_t steps_judged() const noexcept;
 
  private:
   std::unique_ptr<rules::Session> session_;

@@ -18,9 +18,6 @@
 namespace smdebug::cli {
 namespace {
 
-using RuleReport;
-using RuleStatus;
-
 // Findings of one rule that the text shows; JSON has more.
 constexpr size_t kMostShown = 5;
 

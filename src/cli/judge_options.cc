@@ -13,9 +13,6 @@
 namespace smdebug::cli {
 namespace {
 
-using RuleReport;
-using RuleStatus;
-
 std::string ReadWhole(const std::string& path) {
   const size_t slash = path.find_last_of('/');
   const std::string folder =

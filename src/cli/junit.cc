@@ -8,9 +8,6 @@
 namespace smdebug::cli {
 namespace {
 
-using RuleReport;
-using RuleStatus;
-
 std::string Escape(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

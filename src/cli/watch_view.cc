@@ -11,9 +11,6 @@
 namespace smdebug::cli {
 namespace {
 
-using RuleReport;
-using RuleStatus;
-
 constexpr std::chrono::milliseconds kInterval{100};
 
 // Findings of one fire that get a line of their own.

@@ -48,7 +48,9 @@ class Guardian final : public StepObserver {
     TakeReports();
   }
 
-  bool fired() const noexcept { return fired_.load(std::memory_order_relaxed); }
+  int64_t fired_rules() const noexcept {
+    return fired_rules_.load(std::memory_order_relaxed);
+  }
 
   std::vector<RuleReport> reports() const {
     const base::MutexLock lock(mu_);

@@ -69,7 +69,7 @@ ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
   return told;
 }
 
-void ReportFiles::Save(const Report& report, const Question& question) {
+void ReportFiles::Save(const RuleReport& report, const Question& question) {
   if (storage_ == nullptr || failed_) return;
   try {
     Json json = Json::parse(ToJson(report));
