@@ -16,7 +16,7 @@ Digest MakeDigest(const TensorView& tensor, const Form& form) {
 }
 
 bool MayBeShared(const CapturedTensor& tensor) {
-  constexpr size_t kLeastBytes = 4096;  // Less is not worth a search.
+  constexpr size_t kLeastBytes = 16 << 10;  // Less is not worth a search.
   return tensor.has_raw && tensor.bytes().size() >= kLeastBytes;
 }
 

@@ -24,7 +24,7 @@ using testing::SaveFloats;
 using testing::SaveFloatsTo;
 using ::testing::SizeIs;
 
-constexpr size_t kLarge = 2048;  // 8 KiB.
+constexpr size_t kLarge = 8192;  // 32 KiB.
 
 class HookSharingTest : public testing::HookFixture {
  protected:
@@ -149,7 +149,7 @@ TEST_F(HookSharingTest, ReductionsAreOfEachName) {
 
 TEST_F(HookSharingTest, ManyLargeTensorsFitThroughASmallBuffer) {
   RuntimeOptions runtime;
-  runtime.buffer_bytes = 64 << 10;
+  runtime.buffer_bytes = 512 << 10;
   auto hook = Open(SaveEverything(), runtime);
   std::vector<std::vector<float>> layers;
   hook->BeginStep();

@@ -21,7 +21,6 @@ using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using testing::SaveFloatsForNextStep;
-using testing::SaveFloatsTo;
 using testing::Steps;
 
 using HookWaitingTest = testing::HookFixture;
