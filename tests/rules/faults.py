@@ -87,8 +87,8 @@ def saturated_tanh(seed: int) -> Job:
     blobs = Blobs(seed)
     net = Mlp(16, 4, activation=nn.Tanh)
     with torch.no_grad():
-        net.fc[0].weight.mul_(500)
-        net.fc[1].weight.mul_(500)
+        net.fc[0].weight.mul_(10_000)
+        net.fc[1].weight.mul_(10_000)
     return Job(net, blobs.batches(32))
 
 
@@ -127,7 +127,7 @@ def ignored_class(seed: int) -> Job:
         with torch.no_grad():
             net.head.bias[3] = -20.0
 
-    return Job(net, batch, before=hold_back)
+    return Job(net, batch, before=hold_back, steps=200, save_interval=1)
 
 
 @breaks("Overfit", "Overtraining")
