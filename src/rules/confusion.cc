@@ -19,10 +19,8 @@ constexpr size_t kLeastWindows = 20;
 constexpr size_t kLeastWindowsAtEnd = 4;
 constexpr int64_t kLeastOfClass = 10;
 constexpr double kSure = 2;
-// When robust: what is right of a class's predictions, and what is of another
-// class, is seen against what is right of all of them.
-constexpr double kLeastPart = 2.0 / 3;
-constexpr double kMostPart = 1.0 / 2;
+// When robust: part of the accuracy that is little for a class.
+constexpr double kLittle = 2.0 / 3;
 
 // When robust, verdicts are about windows of at least 100 pairs, and come when
 // the accuracy no longer grows: after 20 windows of which the last third is
@@ -153,11 +151,14 @@ class Confusion final : public Rule {
 
   void Judge(const ConfusionMatrix& matrix, const std::string& tensor,
              std::vector<Finding>& findings) const {
-    const double accuracy = matrix.Accuracy();
-    const double least =
-        robust_ ? std::min(min_diag_, kLeastPart * accuracy) : min_diag_;
-    const double most =
-        robust_ ? std::max(max_off_diag_, kMostPart * accuracy) : max_off_diag_;
+    double least = min_diag_;
+    double most = max_off_diag_;
+    if (robust_) {
+      const double guessed = 1 / static_cast<double>(matrix.Classes().size());
+      const double little = std::max(kLittle * matrix.Accuracy(), guessed);
+      least = std::min(least, little);
+      most = std::max(most, 1 - little);
+    }
     for (const int64_t number : matrix.Classes()) {
       const int64_t predicted = matrix.Predicted(number);
       const int64_t count =
@@ -262,9 +263,10 @@ RuleType ConfusionType() {
           "Robust: windows of at least 100 pairs, from the twentieth on (at "
           "the end of the run the last one, if there are four), once "
           "the accuracy no longer grows; a class needs 10 predictions and has "
-          "to be off by two standard errors. Less than two thirds of the "
-          "accuracy of all classes have to be right, or more than half of it "
-          "of one other class. So a network that still learns is silent, and "
+          "to be off by two standard errors from a milder limit: two thirds "
+          "of the accuracy of all classes, or what guessing gives, have to "
+          "be right, and the rest may be of another class. So a network that "
+          "still learns is silent, and "
           "one whose task is uncertain for every class.\n\n"
           "PyTorch: tensors saved as `labels` and `predictions`; without them "
           "the inputs of CrossEntropyLoss or NLLLoss. Keras and XGBoost: "
