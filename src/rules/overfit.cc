@@ -19,17 +19,24 @@ constexpr double kLeastGap = 0.2;
 constexpr double kSure = 3;
 constexpr int64_t kRobustPatience = 2;
 
-// How much a loss jumps from one time to the next, lately. A block of few
-// losses says little about its own spread, so the blocks before have a say.
+// How much a loss jumps up and down, lately. A block of few losses says little
+// about its own spread, so the blocks before have a say. Of two differences in
+// a row the smaller counts: a fall that lasts is no noise.
 class Noise {
  public:
   void Add(double loss) {
     if (last_) {
-      constexpr int64_t kMemory = 30;
-      count_ = std::min(count_ + 1, kMemory);
-      const double difference = loss - *last_;
-      variance_ += (difference * difference / 2 - variance_) /
-                   static_cast<double>(count_);
+      const double square = (loss - *last_) * (loss - *last_);
+      if (last_square_) {
+        constexpr int64_t kMemory = 30;
+        // Of normal noise the smaller is 2 (1 - sqrt(3) / pi) variances.
+        constexpr double kToVariance = 1.114;
+        count_ = std::min(count_ + 1, kMemory);
+        variance_ +=
+            (kToVariance * std::min(square, *last_square_) - variance_) /
+            static_cast<double>(count_);
+      }
+      last_square_ = square;
     }
     last_ = loss;
   }
@@ -41,6 +48,7 @@ class Noise {
 
  private:
   std::optional<double> last_;
+  std::optional<double> last_square_;  // Of the last difference.
   int64_t count_ = 0;
   double variance_ = 0;
 };

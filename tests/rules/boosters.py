@@ -130,7 +130,7 @@ class BoosterJob:
                     f"feature_importance/weight/f{feature}": np.array([count / total])
                     for feature, count in used.items()
                 },
-                **{f"average_shap/f{i}": np.float32([x]) for i, x in enumerate(shap)},
+                **{f"average_shap/f{i}": np.array([x], np.float32) for i, x in enumerate(shap)},
                 "train-logloss": np.array([_logloss(train_margin, self.labels[:half])]),
                 "validation-logloss": np.array([_logloss(valid_margin, labels)]),
                 "labels": labels.astype(np.float32),

@@ -171,9 +171,9 @@ def add(scores: dict[str, Score], training: Training, answers: dict[str, list[st
 
 def table(scores: dict[str, dict[str, Score]]) -> str:
     """Precision and recall of each rule, for each way of asking."""
-    lines = [f"{'rule':<26}" + "".join(f"{way + ': precision':>24}{'recall':>8}" for way in scores)]
+    lines = [f"{'rule':<28}" + "".join(f"{way + ': precision':>24}{'recall':>8}" for way in scores)]
     for rule in RULES:
-        row = f"{rule:<26}"
+        row = f"{rule:<28}"
         for by_rule in scores.values():
             score = by_rule[rule]
             asked = score.found + len(score.missed)
