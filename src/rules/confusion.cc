@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -18,11 +19,15 @@ constexpr size_t kLeastWindows = 20;
 constexpr size_t kLeastWindowsAtEnd = 4;
 constexpr int64_t kLeastOfClass = 10;
 constexpr double kSure = 2;
+// When robust: part of the accuracy that is little for a class.
+constexpr double kLittle = 2.0 / 3;
 
-// When robust, verdicts are about windows of at least 100 pairs, where classes
-// with 10 samples are off by two standard errors, and come when the accuracy no
-// longer grows: after 20 windows, or at the end after 4, of which the later
-// half is hardly better.
+// When robust, verdicts are about windows of at least 100 pairs, and come when
+// the accuracy no longer grows: after 20 windows of which the last third is
+// hardly better than the middle one, or at the end after 4 of which the later
+// half is. Classes with 10 samples count, that are off by two standard errors
+// and much worse than all together: where every class is uncertain, the task
+// is.
 class Confusion final : public Rule {
  public:
   explicit Confusion(const RuleParameters& parameters)
@@ -57,7 +62,7 @@ class Confusion final : public Rule {
       pairs_ += matrix.pairs();
       last_ = std::exchange(window_, {});
       tensor_ = tensor;
-      if (HasSettled(kLeastWindows)) Judge(last_, tensor, findings);
+      if (HasSettled(kLeastWindows, 3)) Judge(last_, tensor, findings);
     }
     return findings;
   }
@@ -65,7 +70,7 @@ class Confusion final : public Rule {
   std::vector<Finding> Finish(StepView& /*last*/) override {
     std::vector<Finding> findings;
     const bool is_new = accuracies_.size() < kLeastWindows;
-    if (is_new && HasSettled(kLeastWindowsAtEnd)) {
+    if (is_new && HasSettled(kLeastWindowsAtEnd, 2)) {
       Judge(last_, tensor_, findings);
     }
     return findings;
@@ -118,17 +123,22 @@ class Confusion final : public Rule {
            (!categories_ || static_cast<double>(number) < *categories_);
   }
 
-  // Whether the accuracy of later windows is not surely better.
-  bool HasSettled(size_t least_windows) const {
+  // Whether the accuracy of the last of so many parts is not surely better than
+  // that of the part before.
+  bool HasSettled(size_t least_windows, size_t parts) const {
     if (accuracies_.size() < least_windows) return false;
-    const auto middle =
-        accuracies_.begin() + static_cast<int64_t>(accuracies_.size() / 2);
-    const double early = std::accumulate(accuracies_.begin(), middle, 0.0) /
-                         static_cast<double>(middle - accuracies_.begin());
-    const double late = std::accumulate(middle, accuracies_.end(), 0.0) /
-                        static_cast<double>(accuracies_.end() - middle);
-    const double error = std::sqrt((early * (1 - early) + late * (1 - late)) *
-                                   2 / static_cast<double>(pairs_));
+    const auto length = static_cast<int64_t>(accuracies_.size() / parts);
+    const auto mean = [&](auto begin) {
+      return std::accumulate(begin, begin + length, 0.0) /
+             static_cast<double>(length);
+    };
+    const double early = mean(accuracies_.end() - 2 * length);
+    const double late = mean(accuracies_.end() - length);
+    const double pairs = static_cast<double>(pairs_) *
+                         static_cast<double>(length) /
+                         static_cast<double>(accuracies_.size());
+    const double error =
+        std::sqrt((early * (1 - early) + late * (1 - late)) / pairs);
     return late - early <= kSure * error;
   }
 
@@ -141,6 +151,14 @@ class Confusion final : public Rule {
 
   void Judge(const ConfusionMatrix& matrix, const std::string& tensor,
              std::vector<Finding>& findings) const {
+    double least = min_diag_;
+    double most = max_off_diag_;
+    if (robust_) {
+      const double guessed = 1 / static_cast<double>(matrix.Classes().size());
+      const double little = std::max(kLittle * matrix.Accuracy(), guessed);
+      least = std::min(least, little);
+      most = std::max(most, 1 - little);
+    }
     for (const int64_t number : matrix.Classes()) {
       const int64_t predicted = matrix.Predicted(number);
       const int64_t count =
@@ -150,14 +168,14 @@ class Confusion final : public Rule {
                                ? 0
                                : static_cast<double>(matrix.Right(number)) /
                                      static_cast<double>(predicted);
-      if (ratio + Margin(min_diag_, count) < min_diag_) {
+      if (ratio + Margin(least, count) < least) {
         findings.push_back(
             {.tensor = tensor,
              .value = ratio,
-             .threshold = min_diag_,
+             .threshold = least,
              .message = fmt::format("of {} predictions of class {}, {:.4g} are "
                                     "right, below {:.4g}",
-                                    predicted, number, ratio, min_diag_)});
+                                    predicted, number, ratio, least)});
       }
     }
     for (const auto& [cell, count] : matrix.cells()) {
@@ -167,15 +185,14 @@ class Confusion final : public Rule {
       if (robust_ && predicted < kLeastOfClass) continue;
       const double ratio =
           static_cast<double>(count) / static_cast<double>(predicted);
-      if (ratio - Margin(max_off_diag_, predicted) > max_off_diag_) {
-        findings.push_back(
-            {.tensor = tensor,
-             .value = ratio,
-             .threshold = max_off_diag_,
-             .message = fmt::format("of {} predictions of class {}, {:.4g} are "
-                                    "of class {}, above {:.4g}",
-                                    predicted, prediction, ratio, label,
-                                    max_off_diag_)});
+      if (ratio - Margin(most, predicted) > most) {
+        findings.push_back({.tensor = tensor,
+                            .value = ratio,
+                            .threshold = most,
+                            .message = fmt::format(
+                                "of {} predictions of class {}, {:.4g} are "
+                                "of class {}, above {:.4g}",
+                                predicted, prediction, ratio, label, most)});
       }
     }
   }
@@ -246,8 +263,11 @@ RuleType ConfusionType() {
           "Robust: windows of at least 100 pairs, from the twentieth on (at "
           "the end of the run the last one, if there are four), once "
           "the accuracy no longer grows; a class needs 10 predictions and has "
-          "to be off by two standard errors. So a network that still learns "
-          "is silent.\n\n"
+          "to be off by two standard errors from a milder limit: two thirds "
+          "of the accuracy of all classes, or what guessing gives, have to "
+          "be right, and the rest may be of another class. So a network that "
+          "still learns is silent, and "
+          "one whose task is uncertain for every class.\n\n"
           "PyTorch: tensors saved as `labels` and `predictions`; without them "
           "the inputs of CrossEntropyLoss or NLLLoss. Keras and XGBoost: "
           "`labels`, `predictions`.",

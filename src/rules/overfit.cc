@@ -16,8 +16,42 @@ namespace {
 // before, so losses near zero are silent; it is larger than its own error, and
 // twice in a row.
 constexpr double kLeastGap = 0.2;
-constexpr double kSure = 2;
+constexpr double kSure = 3;
 constexpr int64_t kRobustPatience = 2;
+
+// How much a loss jumps up and down, lately. A block of few losses says little
+// about its own spread, so the blocks before have a say. Of two differences in
+// a row the smaller counts: a fall that lasts is no noise.
+class Noise {
+ public:
+  void Add(double loss) {
+    if (last_) {
+      const double square = (loss - *last_) * (loss - *last_);
+      if (last_square_) {
+        constexpr int64_t kMemory = 30;
+        // Of normal noise the smaller is 2 (1 - sqrt(3) / pi) variances.
+        constexpr double kToVariance = 1.114;
+        count_ = std::min(count_ + 1, kMemory);
+        variance_ +=
+            (kToVariance * std::min(square, *last_square_) - variance_) /
+            static_cast<double>(count_);
+      }
+      last_square_ = square;
+    }
+    last_ = loss;
+  }
+
+  // Of the mean of so many losses.
+  double standard_error(int64_t count) const {
+    return std::sqrt(variance_ / static_cast<double>(count));
+  }
+
+ private:
+  std::optional<double> last_;
+  std::optional<double> last_square_;  // Of the last difference.
+  int64_t count_ = 0;
+  double variance_ = 0;
+};
 
 class Overfit final : public Rule {
  public:
@@ -46,6 +80,7 @@ class Overfit final : public Rule {
       } else if (IsTrainingStep(view.mode())) {
         if (blocks.validation.count() > 0) EndBlock(name, blocks, findings);
         blocks.training.Add(*loss);
+        if (std::isfinite(*loss)) blocks.judged.noise.Add(*loss);
       }
     }
     return findings;
@@ -63,6 +98,7 @@ class Overfit final : public Rule {
   struct Judged {
     int64_t streak = 0;  // Blocks in a row that exceed.
     double largest = 0;  // Mean training loss so far.
+    Noise noise;         // Of the training loss.
   };
 
   struct Blocks {
@@ -109,7 +145,9 @@ class Overfit final : public Rule {
     bool exceeds = ratio > ratio_;
     if (robust_) {
       const double error =
-          std::hypot(training.standard_error(), validation.standard_error());
+          std::hypot(std::max(training.standard_error(),
+                              judged.noise.standard_error(training.count())),
+                     validation.standard_error());
       exceeds =
           exceeds && gap > kLeastGap * judged.largest && gap > kSure * error;
     }
@@ -170,8 +208,10 @@ RuleType OverfitType() {
           "more than ratio_threshold of the training loss, `patience` times "
           "in a row. The saved mean of a loss is enough.\n\n"
           "Robust: the difference also has to exceed a fifth of the largest "
-          "training loss so far and twice its standard error, at least twice "
-          "in a row. So losses near zero are silent.\n\n"
+          "training loss so far and three times its standard error, at least "
+          "twice in a row. How much the training loss jumps is taken from "
+          "the blocks before, too, so a few lucky batches are silent, as are "
+          "losses near zero.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`, with modes set. "
           "XGBoost: at every step `validation-<metric>`, `eval-<metric>` or "
           "`test-<metric>` is compared with `train-<metric>`.",

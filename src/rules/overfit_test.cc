@@ -75,5 +75,21 @@ TEST(OverfitTest, RobustLeavesLossesNearZeroAlone) {
   EXPECT_THAT(overfit.Fired("Overfit:robust=true"), ElementsAre(9, 11));
 }
 
+TEST(OverfitTest, RobustKnowsTheNoiseFromBlocksBefore) {
+  FakeRun run;
+  int64_t step = 0;
+  const auto block = [&](std::vector<double> training) {
+    for (const double loss : training) {
+      run.At(step++, Mode::kTrain).Put("loss", {loss});
+    }
+    run.At(step++, Mode::kEval).Put("loss", {1});
+  };
+  for (int i = 0; i < 5; ++i) block({0.4, 2.0, 0.3, 1.5});
+  block({0.4, 0.5, 0.4, 0.5});
+  block({0.5, 0.4, 0.5, 0.4});
+  EXPECT_FALSE(run.Fired("Overfit").empty());
+  EXPECT_THAT(run.Fired("Overfit:robust=true"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace smdebug::rules

@@ -20,6 +20,30 @@ constexpr double kLeastRise = 0.05;
 constexpr double kSure = 4;
 constexpr int64_t kLeastWindow = 10;
 
+// The mean of some losses, and how far it may be off. A straight trend is no
+// error: what lies off the line through the losses is.
+struct Window {
+  double mean = 0;
+  double standard_error = 0;
+};
+
+Window WindowOf(const std::vector<double>& losses) {
+  const auto count = static_cast<double>(losses.size());
+  RunningMean mean;
+  double slope = 0;
+  double steps = 0;  // Squared, from the middle.
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const double x = static_cast<double>(i) - (count - 1) / 2;
+    mean.Add(losses[i]);
+    slope += x * losses[i];
+    steps += x * x;
+  }
+  const double off =
+      std::fmax(0, count * mean.variance() - slope * slope / steps);
+  return {.mean = mean.mean(),
+          .standard_error = std::sqrt(off / (count - 2) / count)};
+}
+
 // When robust, a plateau is no trouble. Losses are averaged over windows of as
 // many as the patience, at least 10; the loss of validation (of training, where
 // there is none) has to be surely above its best window.
@@ -60,9 +84,9 @@ class Overtraining final : public Rule {
     double best = kInfinity;
     int64_t since_best = 0;  // Observations.
     int64_t seen = 0;
-    RunningMean window = {};       // For robust.
-    RunningMean best_window = {};  // With the lowest mean; empty at first.
-    bool rises = false;            // The last full window, over the best.
+    std::vector<double> window = {};         // For robust.
+    std::optional<Window> best_window = {};  // With the lowest mean.
+    bool rises = false;  // The last full window, over the best.
   };
 
   void Note(Phase& phase, double loss) const {
@@ -71,19 +95,21 @@ class Overtraining final : public Rule {
     phase.since_best = is_better ? 0 : phase.since_best + 1;
     if (is_better) phase.best = loss;
     if (!robust_ || !std::isfinite(loss)) return;
-    phase.window.Add(loss);
-    if (phase.window.count() < std::max(phase.patience, kLeastWindow)) return;
-    const RunningMean window = std::exchange(phase.window, {});
-    const RunningMean& best = phase.best_window;
-    if (best.count() == 0 || window.mean() < best.mean()) {
+    phase.window.push_back(loss);
+    if (std::ssize(phase.window) < std::max(phase.patience, kLeastWindow)) {
+      return;
+    }
+    const Window window = WindowOf(std::exchange(phase.window, {}));
+    if (!phase.best_window || window.mean < phase.best_window->mean) {
       phase.best_window = window;
       phase.rises = false;
       return;
     }
-    const double rise = window.mean() - best.mean();
-    phase.rises = rise > delta_ && rise > kLeastRise * std::abs(best.mean()) &&
-                  rise > kSure * std::hypot(window.standard_error(),
-                                            best.standard_error());
+    const Window& best = *phase.best_window;
+    const double rise = window.mean - best.mean;
+    phase.rises =
+        rise > delta_ && rise > kLeastRise * std::abs(best.mean) &&
+        rise > kSure * std::hypot(window.standard_error, best.standard_error);
   }
 
   Phase training_;
@@ -125,8 +151,8 @@ RuleType OvertrainingType() {
           "Robust: in addition the validation loss, or the training loss if "
           "there is no validation, has to rise: the mean over a window as "
           "long as the patience, at least 10, is above the best window by "
-          "delta, by 5 % and by four standard errors. A plateau is "
-          "silent.\n\n"
+          "delta, by 5 % and by four standard errors of what lies off a "
+          "straight line through the window. A plateau is silent.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`; steps of EVAL are "
           "validation, steps of TRAIN or without a mode training. XGBoost: "
           "`validation-<metric>`, `eval-<metric>` and `test-<metric>` are "

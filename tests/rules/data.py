@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Callable
 
 import torch
-from torch import Tensor
-
 from rules.training import Batch
+from torch import Tensor
 
 Batches = Callable[[int], Batch]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Callable
 
 import torch
-from torch import nn
-
 from rules.data import Blobs, fixed, images, regression, texts
 from rules.networks import Cnn, Mlp, TextClassifier, zero
 from rules.training import Job
+from torch import nn
 
 MakeJob = Callable[[int], Job]
 FAULTS: dict[str, tuple[MakeJob, tuple[str, ...]]] = {}
@@ -87,8 +86,8 @@ def saturated_tanh(seed: int) -> Job:
     blobs = Blobs(seed)
     net = Mlp(16, 4, activation=nn.Tanh)
     with torch.no_grad():
-        net.fc[0].weight.mul_(500)
-        net.fc[1].weight.mul_(500)
+        net.fc[0].weight.mul_(10_000)
+        net.fc[1].weight.mul_(10_000)
     return Job(net, blobs.batches(32))
 
 
@@ -115,19 +114,10 @@ def rare_class(seed: int) -> Job:
 
 @breaks("ClassImbalance", "Confusion")
 def ignored_class(seed: int) -> Job:
-    """Every class is as frequent as the others, but one is always taken for another."""
-    blobs = Blobs(seed, classes=4)
-    blobs.centers[3] = blobs.centers[2]
-    net = Mlp(16, 4)
-
-    def batch(_step: int) -> tuple[torch.Tensor, torch.Tensor]:
-        return blobs.sample(32)
-
-    def hold_back(_step: int) -> None:
-        with torch.no_grad():
-            net.head.bias[3] = -20.0
-
-    return Job(net, batch, before=hold_back)
+    """The weights of the loss leave one class out, so it is never predicted."""
+    blobs = Blobs(seed)
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 1.0, 1.0, 0.0]))
+    return Job(Mlp(16, 4), blobs.batches(32), loss=loss, steps=200, save_interval=1)
 
 
 @breaks("Overfit", "Overtraining")
@@ -139,9 +129,10 @@ def fifty_samples(seed: int) -> Job:
         Mlp(16, 4, width=128),
         fixed(known, 50),
         evaluate=lambda: unknown,
-        lr=0.2,
+        lr=0.02,
         steps=400,
         save_interval=5,
+        evaluate_every=5,
     )
 
 

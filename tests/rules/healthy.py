@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Callable
 
 import torch
-from torch import nn
-
 from rules.data import Blobs, fixed, images, regression, texts
 from rules.networks import Cnn, Mlp, TextClassifier, zero
 from rules.training import Job
+from torch import nn
 
 MakeJob = Callable[[int], Job]
 HEALTHY: dict[str, MakeJob] = {}

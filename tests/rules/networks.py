@@ -70,8 +70,8 @@ class TextClassifier(nn.Module):
         return result
 
 
-@torch.no_grad()
 def zero(module: nn.Module) -> None:
     """Sets every parameter of a module to zero."""
-    for parameter in module.parameters():
-        parameter.zero_()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.zero_()

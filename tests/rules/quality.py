@@ -1,20 +1,22 @@
-"""Trains what goes wrong and what goes well, asks every rule, and counts right and wrong answers."""
+"""Trains what goes wrong and what goes well, asks every rule, and counts right answers."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import torch
-
 from rules.faults import FAULTS
 from rules.healthy import HEALTHY
-from rules.training import run
+from rules.training import Job, run
+
+from rules import boosters, twins
 
 SEEDS = (1, 2, 3)
+MakeRun = Callable[[int, Path], None]
 
 # Every rule that a training with PyTorch can be asked about, with what it cannot do without.
 QUESTIONS = {
@@ -37,45 +39,95 @@ QUESTIONS = {
 }
 
 
+BOOSTER_QUESTIONS = {"Confusion": "", "FeatureImportanceOverweight": "", "TreeDepth": ""}
+RULES = sorted({*QUESTIONS, *BOOSTER_QUESTIONS, "SimilarAcrossRuns", "StalledTrainingRule"})
+
+
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """One training, and the rules that have to fire at it."""
+    """One run, what is asked about it, and the rules that have to fire at it."""
 
     name: str
     seed: int
+    make: MakeRun
     broken: tuple[str, ...] = ()
+    questions: Mapping[str, str] = dataclasses.field(default_factory=lambda: QUESTIONS)
+    # Makes the run that it is compared with.
+    make_other: MakeRun | None = None
 
     @property
     def folder(self) -> str:
         return f"{self.name}_{self.seed}"
 
+    @property
+    def other_folder(self) -> str:
+        return f"{self.folder}_other"
+
+
+def _torch(make: Callable[[int], Job]) -> MakeRun:
+    def train(seed: int, out_dir: Path) -> None:
+        torch.manual_seed(seed)
+        run(make(seed), out_dir)
+
+    return train
+
+
+def _booster(make: Callable[[int], boosters.BoosterJob]) -> MakeRun:
+    return lambda seed, out_dir: boosters.run(make(seed), out_dir)
+
 
 def trainings(seeds: Iterable[int] = SEEDS) -> Iterator[Training]:
     for seed in seeds:
-        for name, (_, rules) in FAULTS.items():
-            yield Training(name, seed, rules)
-        for name in HEALTHY:
-            yield Training(name, seed)
+        for name, (job, rules) in FAULTS.items():
+            yield Training(name, seed, _torch(job), rules)
+        for name, job in HEALTHY.items():
+            yield Training(name, seed, _torch(job))
+        for booster, rules in boosters.FAULTS.items():
+            yield Training(booster.__name__, seed, _booster(booster), rules, BOOSTER_QUESTIONS)
+        for booster in boosters.HEALTHY:
+            yield Training(booster.__name__, seed, _booster(booster), (), BOOSTER_QUESTIONS)
+        yield from _judged_by_time(seed)
+        yield from _judged_by_another(seed)
+
+
+def _judged_by_time(seed: int) -> Iterator[Training]:
+    rule = "StalledTrainingRule"
+    yield Training("stalled", seed, twins.stalled, (rule,), {rule: ""})
+    yield Training("under_way", seed, twins.under_way, (), {rule: ""})
+    yield Training("over", seed, twins.over, (), {rule: ""})
+
+
+def _judged_by_another(seed: int) -> Iterator[Training]:
+    rule = "SimilarAcrossRuns"
+    for make, rules in (
+        (twins.other_seed, (rule,)),
+        (twins.same_seed, ()),
+        (twins.other_hardware, ()),
+    ):
+        yield Training(make.__name__, seed, make, rules, {rule: ""}, twins.descend)
 
 
 def train(training: Training, folder: Path) -> Path:
     """Runs it; where the run is."""
     out_dir = folder / training.folder
-    torch.manual_seed(training.seed)
-    make = FAULTS[training.name][0] if training.broken else HEALTHY[training.name]
-    run(make(training.seed), out_dir)
+    training.make(training.seed, out_dir)
+    if training.make_other is not None:
+        training.make_other(training.seed, folder / training.other_folder)
     return out_dir
 
 
-def spec(rule: str, robust: bool) -> str:
-    parts = [rule, QUESTIONS[rule], "robust=true" if robust else ""]
+def spec(rule: str, parameters: str, robust: bool) -> str:
+    parts = [rule, parameters, "robust=true" if robust else ""]
     return ":".join(part for part in parts if part)
 
 
-def fired(smdebug: str, out_dir: Path, robust: bool) -> dict[str, list[str]]:
+def fired(smdebug: str, training: Training, folder: Path, robust: bool) -> dict[str, list[str]]:
     """The findings of each rule that fired, as texts."""
-    rules = [argument for rule in QUESTIONS for argument in ("--rule", spec(rule, robust))]
-    command = [smdebug, "check", "--json", "--no-reports", str(out_dir), *rules]
+    command = [smdebug, "check", "--json", "--no-reports", str(folder / training.folder)]
+    for rule, parameters in training.questions.items():
+        command += ["--rule", spec(rule, parameters, robust)]
+    if training.make_other is not None:
+        command += ["--other-trial", str(folder / training.other_folder)]
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return {
         report["name"]: [
@@ -106,7 +158,7 @@ class Score:
 
 def add(scores: dict[str, Score], training: Training, answers: dict[str, list[str]]) -> None:
     """Counts the answers about one training. What else a fault makes fire does not count."""
-    for rule in QUESTIONS:
+    for rule in training.questions:
         score = scores.setdefault(rule, Score())
         if rule in training.broken:
             if rule in answers:
@@ -119,9 +171,9 @@ def add(scores: dict[str, Score], training: Training, answers: dict[str, list[st
 
 def table(scores: dict[str, dict[str, Score]]) -> str:
     """Precision and recall of each rule, for each way of asking."""
-    lines = [f"{'rule':<26}" + "".join(f"{way + ': precision':>24}{'recall':>8}" for way in scores)]
-    for rule in QUESTIONS:
-        row = f"{rule:<26}"
+    lines = [f"{'rule':<28}" + "".join(f"{way + ': precision':>24}{'recall':>8}" for way in scores)]
+    for rule in RULES:
+        row = f"{rule:<28}"
         for by_rule in scores.values():
             score = by_rule[rule]
             asked = score.found + len(score.missed)
