@@ -50,6 +50,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "reduction": "base",
     "rule": "rules",
     "rule_parameters": "rules",
+    "step_judge": "rules",
     "storage": "storage",
     "tensor": "tensor",
     "trial": "trial",

@@ -199,3 +199,31 @@ class ActionSet:
 
     def counts(self) -> tuple[int, int, int, int]:
         """How many were done, failed, dry runs and suppressed."""
+
+def check_rules(rules: Sequence[str]) -> None: ...
+
+class RuleGuard:
+    @property
+    def fired_rules(self) -> int: ...
+
+    def reports(self) -> list[str]: ...
+
+def guard(hook: Hook, rules: Sequence[str]) -> RuleGuard: ...
+
+def built_in_rules() -> list[tuple[str, str, list[tuple[str, str | None, str, bool]]]]:
+    """
+    (name, summary, parameters) of each; a parameter is (name, default, meaning, whether it is a list).
+    """
+
+class StepJudge:
+    """A rule that is asked about steps."""
+
+    def check(self, step: int) -> list[tuple[int, int, str, str, float, float, str]]:
+        """
+        (step, mode, tensor, worker, value, threshold, message) of each finding.
+        """
+
+def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudge: ...
+
+def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool) -> list[str]:
+    """The report of each rule, as `smdebug check --json` has it."""

@@ -51,6 +51,9 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
     Raise("MissingCollectionFiles");
   } catch (const InvalidCollectionConfiguration& e) {
     Raise("InvalidCollectionConfiguration", Text(e.collection()));
+  } catch (const InsufficientInformation& e) {
+    Raise("InsufficientInformationForRuleInvocation", Text(e.rule()),
+          Text(e.message()));
   } catch (const ConfigError& e) {
     Raise("SMDebugValueError", e.what());
   } catch (const ConfigFileError& e) {

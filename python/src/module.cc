@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
   InitHook(m);
   InitAction(m);
   InitGuard(m);
+  InitRule(m);
 }

@@ -63,6 +63,8 @@ class CheckCommand final : public Command {
            "  smdebug check ./run --rule "
            "AllZero:collection_names=weights:threshold=90\n"
            "  smdebug check ./run --config rules.json --junit rules.xml\n"
+           "  smdebug check ./run --rule ExplodingTensor --action "
+           "email:me@example.com\n"
            "  smdebug check --json ./run --rule VanishingGradient | jq "
            "'.[].fired_steps'\n";
   }
@@ -88,6 +90,9 @@ the details say what. On a run without end marker `StalledTrainingRule` compares
 
 The report of each rule is kept in `<run>/rules/<name>.json`. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
 them. If the run cannot be written to, a message says so, and the rest is the same.
+
+With `--action` each rule that fires has the action done, at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is told on standard
+error, and in `<run>/rules/actions.jsonl`, also with `--no-reports`. A step that an earlier call has told about has nothing done again.
 
 JSON: a list with one object per rule.
 
@@ -117,6 +122,12 @@ JSON: a list with one object per rule.
     const auto trial = OpenRun(options_.run);
     RequireWorker(*trial, options_.worker);
     InvokeOptions options = options_.ForInvoker(storage.get());
+    const auto actions = options_.ActionsFor(evaluations, streams.err);
+    options.on_fire = [&](const RuleFire& fire) {
+      for (const ActionOutcome& outcome : actions->Fire(fire)) {
+        streams.err << OutcomeText(fire.evaluation.name, outcome) << '\n';
+      }
+    };
     options.open_trial = [](const std::string& path) { return OpenRun(path); };
     Invoker invoker(trial.get(), options);
     for (RuleEvaluation& evaluation : evaluations) {

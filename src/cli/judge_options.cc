@@ -1,6 +1,7 @@
 #include "src/cli/judge_options.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -62,6 +63,14 @@ void JudgeOptions::Declare(CLI::App& app) {
       ->take_all();
   app.add_flag("--no-reports", no_reports,
                "Leave <run>/rules/ as it is: write no reports");
+  app.add_option("--action", actions,
+                 "Do this when a rule fires: stop, stop:PID, stop:-GROUP, "
+                 "email:ADDRESS, sms:+NUMBER, webhook:URL or exec:COMMAND; may "
+                 "be given several times")
+      ->type_name("ACTION")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--dry-run", dry_run, "Tell what actions would do, only");
   AddJson(app, json);
 }
 
@@ -80,6 +89,17 @@ std::vector<RuleEvaluation> JudgeOptions::Evaluations() const {
   }
   MakeNamesUnique(evaluations);
   return evaluations;
+}
+
+std::unique_ptr<FireActions> JudgeOptions::ActionsFor(
+    std::span<const RuleEvaluation> evaluations, std::ostream& err) const {
+  auto fire_actions = std::make_unique<FireActions>(actions, dry_run, run);
+  for (const RuleEvaluation& evaluation : evaluations) {
+    if (fire_actions->Add(evaluation)) continue;
+    err << fmt::format("smdebug: {}: nothing in its action_json can be done\n",
+                       Printable(evaluation.name));
+  }
+  return fire_actions;
 }
 
 InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "smdebug/invoker.h"
+#include "src/cli/fire_actions.h"
 #include "src/cli/json_output.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
@@ -29,6 +32,8 @@ struct JudgeOptions {
   bool all_workers = false;
   std::vector<std::string> other_trials;
   bool no_reports = false;
+  std::vector<std::string> actions;  // As ParseAction() takes them.
+  bool dry_run = false;
   bool json = false;
 
   // Declares them all on `app`; this object outlives it.
@@ -37,6 +42,11 @@ struct JudgeOptions {
   // The rules asked for, under names of their own. Throws Error if there are
   // none, if the file cannot be read, and as rules are refused.
   std::vector<RuleEvaluation> Evaluations() const;
+
+  // What to do when `evaluations` fire. Tells on `err` of an action_json that
+  // holds nothing. Throws ConfigError for an action that is not allowed.
+  std::unique_ptr<FireActions> ActionsFor(
+      std::span<const RuleEvaluation> evaluations, std::ostream& err) const;
 
   // Without what a command adds of its own.
   InvokeOptions ForInvoker(Storage* storage) const;

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -24,9 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What is done when a rule fires, besides showing it. Actions come in here.
-using FireSink = std::function<void(const RuleFire&)>;
-
 // `smdebug watch <run>`: judges each step as it is saved.
 class WatchCommand final : public Command {
  public:
@@ -39,6 +35,7 @@ class WatchCommand final : public Command {
            "ExplodingTensor\n"
            "  smdebug watch ./run --rule StalledTrainingRule:threshold=600\n"
            "  smdebug watch ./run --config rules.json --timeout 3600\n"
+           "  smdebug watch ./run --rule ExplodingTensor --action stop\n"
            "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
   }
   std::vector<ExitCode> exit_codes() const override {
@@ -62,7 +59,10 @@ it goes on, and at the end. The status is `IssuesFound` from the first finding o
 A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
 the first call has told is not told again.
 
-JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, or, at the end, `report`, with the keys of `check --json`.
+With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line tells what became of each. While one is done,
+nothing is judged.
+
+JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, `action`, with `name`, `action`, `target`, `outcome` and `detail`, or, at the end, `report`, with the keys of `check --json`.
 )";
   }
 
@@ -88,14 +88,16 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     RequireWorker(*trial, options_.worker);
 
     WatchView view(streams.out, streams.out_terminal, options_.json);
-    std::vector<FireSink> sinks = {
-        [&](const RuleFire& fire) { view.Tell(fire); }};
+    const auto actions = options_.ActionsFor(evaluations, streams.err);
     const Invoker* judging = nullptr;
     int64_t steps = 0;
     InvokeOptions options = options_.ForInvoker(storage.get());
     options.live = true;
     options.on_fire = [&](const RuleFire& fire) {
-      for (const FireSink& sink : sinks) sink(fire);
+      view.Tell(fire);
+      for (const ActionOutcome& outcome : actions->Fire(fire)) {
+        view.Tell(fire.evaluation.name, outcome);
+      }
     };
     options.go_on = [&] {
       const int64_t judged = judging->steps_judged();

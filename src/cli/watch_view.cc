@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "src/cli/fire_actions.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/text.h"
 
@@ -101,6 +103,23 @@ void WatchView::Tell(const RuleFire& fire) {
   out_.flush();
 }
 
+void WatchView::Tell(const std::string& rule, const ActionOutcome& outcome) {
+  if (json_) {
+    PrintJsonLine(out_, Json{{"event", "action"},
+                             {"name", rule},
+                             {"action", ActionKindName(outcome.kind)},
+                             {"target", outcome.target},
+                             {"outcome", ResultName(outcome.result)},
+                             {"detail", outcome.detail}});
+  } else if (is_live()) {
+    notes_ += OutcomeText(rule, outcome) + '\n';
+    return;
+  } else {
+    out_ << OutcomeText(rule, outcome) << '\n';
+  }
+  out_.flush();
+}
+
 void WatchView::Update(const Invoker& invoker) {
   if (!is_live()) return;
   const Clock::time_point now = Clock::now();
@@ -114,7 +133,7 @@ void WatchView::Draw(const Invoker& invoker) {
                                      invoker.last_step(), evidence_, terminal_);
   // Up to the first line, and clear from there.
   if (lines_ > 0) out_ << fmt::format("\x1B[{}A\r\x1B[J", lines_);
-  out_ << text << std::flush;
+  out_ << std::exchange(notes_, {}) << text << std::flush;
   lines_ = static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "smdebug/action.h"
 #include "smdebug/invoker.h"
 #include "src/cli/terminal.h"
 
@@ -23,6 +24,9 @@ class WatchView {
   // A rule has fired.
   void Tell(const RuleFire& fire);
 
+  // Something was done about it.
+  void Tell(const std::string& rule, const ActionOutcome& outcome);
+
   // Draws again, if it is time to and there is a terminal.
   void Update(const Invoker& invoker);
 
@@ -38,7 +42,8 @@ class WatchView {
   const Terminal terminal_;
   const bool json_;
   std::map<std::string, std::string, std::less<>> evidence_;  // By rule.
-  size_t lines_ = 0;                                          // Drawn last.
+  std::string notes_;  // To be shown above the view.
+  size_t lines_ = 0;   // Drawn last.
   Clock::time_point next_ = {};
 };
 

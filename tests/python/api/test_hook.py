@@ -49,12 +49,13 @@ def test_the_last_hook_made_is_the_process_s(run: Path) -> None:
 
 
 def test_the_constructor_takes_what_that_of_smdebug_1_0_takes_in_its_order() -> None:
-    names = list(inspect.signature(smd.Hook).parameters)
-    assert names == [
+    parameters = inspect.signature(smd.Hook).parameters.values()
+    assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == [
         *("out_dir", "export_tensorboard", "tensorboard_dir", "dry_run", "reduction_config"),
         *("save_config", "include_regex", "include_collections", "save_all", "include_workers"),
-        "forwards_per_step",
     ]
+    own = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    assert own == {"forwards_per_step", "rules", "stop_on_rule"}
 
 
 def test_what_is_no_hook_cannot_be_set() -> None:

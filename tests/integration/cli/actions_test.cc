@@ -1,0 +1,150 @@
+// What `smdebug check` and `smdebug watch` do when a rule fires.
+#include <signal.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/actions/child_for_test.h"
+#include "tests/integration/cli/live_call.h"
+#include "tests/integration/cli/runs.h"
+#include "tests/testing/cli.h"
+#include "tests/testing/files.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug::cli {
+namespace {
+
+using actions::Child;
+using testing::CallCli;
+using testing::CliOutcome;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::LiveCall;
+using ::testing::Not;
+using testing::ReadFile;
+using testing::SaveEverything;
+using testing::SaveFloats;
+using testing::TempDir;
+using testing::WriteFile;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void SaveStep(Hook& hook, float value) {
+  hook.BeginStep();
+  SaveFloats(hook, "w", {value});
+}
+
+// A run whose tensor is infinite at steps 1 and 2.
+std::string ExplodedRun(const TempDir& dir) {
+  std::string run = dir / "run";
+  Hook hook(SaveEverything(run));
+  SaveStep(hook, 1);
+  SaveStep(hook, kInfinity);
+  SaveStep(hook, kInfinity);
+  hook.Close();
+  return run;
+}
+
+std::string Stop(const Child& child) {
+  return "stop:" + std::to_string(child.pid());
+}
+
+size_t CountLines(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST(ActionOptionTest, WatchStopsAProcessWhileTheJobRuns) {
+  const TempDir dir;
+  Child child;
+  LiveCall watch({"watch", dir / "run", "--rule", "ExplodingTensor", "--action",
+                  Stop(child)});
+  Hook hook(SaveEverything(dir / "run"));
+  SaveStep(hook, 1);
+  EXPECT_TRUE(child.IsAlive());
+  SaveStep(hook, kInfinity);
+  SaveStep(hook, 2);  // Ends the step before.
+  EXPECT_EQ(child.EndedBy(), SIGTERM);
+  hook.Close();
+  EXPECT_EQ(watch.Join(), kExitFound);
+  EXPECT_THAT(watch.out(), HasSubstr("ExplodingTensor: stop "));
+  EXPECT_THAT(watch.out(), HasSubstr(": done"));
+}
+
+TEST(ActionOptionTest, CheckStopsAProcessAndLeavesATrail) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  Child child;
+  const CliOutcome outcome =
+      CallCli({"check", run, "--json", "--rule", "ExplodingTensor", "--action",
+               Stop(child)});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_EQ(outcome.json()[0]["status"], "IssuesFound");
+  EXPECT_EQ(child.EndedBy(), SIGTERM);
+  EXPECT_EQ(CountLines(outcome.err), 1u) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("ExplodingTensor: stop "));
+  EXPECT_THAT(ReadFile(run + "/rules/actions.jsonl"),
+              HasSubstr(R"("outcome": "done")"));
+}
+
+TEST(ActionOptionTest, ASecondCheckDoesNothingAgain) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const std::vector<std::string> args = {
+      "check",           run,        "--rule",
+      "ExplodingTensor", "--action", "exec:touch " + (dir / "done")};
+  EXPECT_THAT(CallCli(args).err, HasSubstr("exec"));
+  EXPECT_THAT(CallCli(args).err, IsEmpty());
+}
+
+TEST(ActionOptionTest, ADryRunOnlyTells) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const Child child;
+  const CliOutcome outcome =
+      CallCli({"watch", run, "--json", "--rule", "ExplodingTensor", "--action",
+               Stop(child), "--dry-run"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_TRUE(child.IsAlive());
+  EXPECT_THAT(outcome.out, HasSubstr(R"("event":"action")"));
+  EXPECT_THAT(outcome.out, HasSubstr(R"("outcome":"dry run")"));
+}
+
+TEST(ActionOptionTest, TheActionOfARuleIsForThatRuleAlone) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  WriteFile(dir / "rules.json", R"([
+    {"RuleConfigurationName": "Quiet",
+     "RuleParameters": {"rule_to_invoke": "ExplodingTensor"}},
+    {"RuleConfigurationName": "Loud",
+     "RuleParameters": {"rule_to_invoke": "ExplodingTensor",
+       "action_json":
+         "{\"name\": \"email\", \"endpoint\": \"me@example.com\"}"}},
+    {"RuleConfigurationName": "Wrong",
+     "RuleParameters": {"rule_to_invoke": "ExplodingTensor",
+       "action_json": "{\"name\": \"dance\"}"}}])");
+  const CliOutcome outcome =
+      CallCli({"check", run, "--config", dir / "rules.json", "--dry-run"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.err, HasSubstr("Loud: email me@example.com: dry run"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("Quiet")));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("Wrong: nothing in its action_json can be done"));
+}
+
+TEST(ActionOptionTest, AnUnknownActionIsRefusedBeforeAnythingIsJudged) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const CliOutcome outcome = CallCli(
+      {"check", run, "--rule", "ExplodingTensor", "--action", "dance:now"});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("dance"));
+}
+
+}  // namespace
+}  // namespace smdebug::cli

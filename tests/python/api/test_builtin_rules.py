@@ -1,0 +1,150 @@
+"""The built-in rules as classes, and many of them in one pass."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from smdebug import _core
+from smdebug.exceptions import (
+    InsufficientInformationForRuleInvocation,
+    NoMoreData,
+    RuleEvaluationConditionMet,
+    SMDebugValueError,
+)
+from smdebug.rules import Rule, builtin, check, generic, invoke_rule
+from smdebug.rules.builtin import AllZero, UnchangedTensor, VanishingGradient
+from smdebug.trials import Trial, create_trial
+from support.log import logged
+from support.native_run import NativeRun
+
+STEPS = 6
+BAD = [2, 4]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """`w` is zero at the steps of BAD; `same` never changes."""
+    gradients = {"name": "gradients", "include_regex": ["^gradient/"]}
+    with NativeRun(tmp_path / "run", collections=[gradients]) as made:
+        for step in range(STEPS):
+            value = 0.0 if step in BAD else float(step + 1)
+            small = 1e-9 if step in BAD else 1.0
+            made.save_step({"w": [value, value], "same": [3.0], "gradient/w": [small, small]})
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def trial(run: Path) -> Trial:
+    return create_trial(run)
+
+
+def fired_steps(rule: Rule, end: int = STEPS) -> list[int]:
+    fired = []
+    for step in range(end):
+        try:
+            rule.invoke(step)
+        except RuleEvaluationConditionMet as met:
+            assert met.rule_name == type(rule).__name__
+            fired.append(met.step)
+    return fired
+
+
+def test_there_is_a_class_for_each_rule_of_the_core() -> None:
+    names = [described[0] for described in _core.built_in_rules()]
+    assert sorted(builtin.BUILT_IN_RULES) == sorted(names)
+    for name in names:
+        rule = getattr(builtin, name)
+        assert issubclass(rule, Rule)
+        assert getattr(generic, name) is rule
+        assert rule.__doc__
+        parameters = list(inspect.signature(rule).parameters)
+        assert parameters == ["base_trial", *rule.parameters, "action_str", "other_trials"]
+
+
+def test_parameters_go_by_place_or_by_name(trial: Trial) -> None:
+    assert fired_steps(AllZero(trial, None, "^w$")) == BAD
+    assert fired_steps(AllZero(trial, tensor_regex=["^w$"])) == BAD
+    assert fired_steps(AllZero(trial, tensor_regex="^w$, ^other$", threshold=50)) == BAD
+    assert fired_steps(VanishingGradient(trial, "1e-6")) == BAD
+    assert fired_steps(VanishingGradient(trial, 1e-12)) == []
+
+
+def test_what_was_found_is_told(trial: Trial) -> None:
+    rule = AllZero(trial, tensor_regex="^w$")
+    assert rule.invoke_at_step(2) is True
+    (found,) = rule.findings
+    assert (found.step, found.tensor, found.worker) == (2, "w", "worker_0")
+    assert found.message
+    assert rule.invoke_at_step(3) is False
+    assert rule.findings == []
+
+
+def test_a_class_agrees_with_one_pass_over_the_run(trial: Trial) -> None:
+    spec = "UnchangedTensor:tensor_regex=.*:num_steps=2:robust=false"
+    (report,) = check(trial, spec)
+    rule = UnchangedTensor(trial, None, ".*", 2, robust=False)
+    assert fired_steps(rule) == report["fired_steps"] != []
+
+
+def test_invoke_rule_runs_them(trial: Trial) -> None:
+    rule = AllZero(trial, tensor_regex="^w$")
+    with logged() as texts, pytest.raises(NoMoreData):
+        invoke_rule(rule)
+    met = [text for text in texts if "condition being met" in text]
+    assert [int(text.split("step ")[1].split()[0]) for text in met] == BAD
+    # A second time it begins anew.
+    with pytest.raises(RuleEvaluationConditionMet):
+        invoke_rule(rule, end_step=3, raise_eval_cond=True)
+
+
+def test_what_is_not_allowed_is_refused_at_once(trial: Trial) -> None:
+    with pytest.raises(InsufficientInformationForRuleInvocation):
+        AllZero(trial)
+    with pytest.raises(SMDebugValueError):
+        VanishingGradient(trial, threshold="tiny")
+    with pytest.raises(TypeError):
+        VanishingGradient(trial, treshold=1)
+    with pytest.raises(TypeError):
+        VanishingGradient(trial, 1, threshold=1)
+    with pytest.raises(TypeError):
+        VanishingGradient(trial, *range(20))
+
+
+def test_a_rule_can_be_pickled(trial: Trial) -> None:
+    rule = pickle.loads(pickle.dumps(AllZero(trial, tensor_regex="^w$")))
+    assert fired_steps(rule) == BAD
+
+
+def test_many_rules_in_one_pass(run: Path) -> None:
+    rules = ["VanishingGradient", "AllZero:tensor_regex=^w$", "ExplodingTensor"]
+    reports = check(run, rules)
+    assert [report["name"] for report in reports] == [
+        "VanishingGradient",
+        "AllZero",
+        "ExplodingTensor",
+    ]
+    assert [report["fired_steps"] for report in reports] == [BAD, BAD, []]
+    assert [report["status"] for report in reports] == [
+        "IssuesFound",
+        "IssuesFound",
+        "NoIssuesFound",
+    ]
+    assert not (run / "rules").exists()
+    assert check(run, rules[0], start_step=3, end_step=5)[0]["fired_steps"] == [4]
+
+
+def test_reports_are_kept_if_that_is_wanted(run: Path) -> None:
+    (report,) = check(run, "VanishingGradient", write_reports=True)
+    kept = json.loads((run / "rules" / "VanishingGradient.json").read_text())
+    assert kept["fired_steps"] == report["fired_steps"]
+
+
+def test_a_check_refuses_what_is_not_a_rule(run: Path) -> None:
+    with pytest.raises(SMDebugValueError):
+        check(run, "NoSuchRule")
+    with pytest.raises(InsufficientInformationForRuleInvocation):
+        check(run, ["VanishingGradient", "AllZero"])

@@ -1,0 +1,149 @@
+"""Rules that judge a training from inside the hook."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import smdebug.pytorch as smd
+import torch
+from smdebug.exceptions import (
+    InsufficientInformationForRuleInvocation,
+    RuleEvaluationConditionMet,
+    SMDebugValueError,
+)
+from support.log import logged
+from support.torch_hooks import MakeHook
+from support.torch_nets import Net
+
+STEPS = 12
+BAD_STEP = 5
+
+
+def train(net: torch.nn.Module, steps: int = STEPS, bad_step: int | None = None) -> list[float]:
+    """The losses. At `bad_step` a weight becomes NaN."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    draw = torch.Generator().manual_seed(1)
+    losses = []
+    for step in range(steps):
+        if step == bad_step:
+            with torch.no_grad():
+                next(net.parameters()).view(-1)[0] = float("nan")
+        optimizer.zero_grad()
+        loss = net(torch.randn(8, 4, generator=draw)).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def watched(make_hook: MakeHook, **kwargs: Any) -> tuple[Net, smd.Hook]:
+    net = Net()
+    hook = make_hook(include_collections=["weights", "gradients", "losses"], **kwargs)
+    hook.register_module(net)
+    return net, hook
+
+
+def test_a_nan_is_found_and_training_goes_on(make_hook: MakeHook, run_dir: Path) -> None:
+    with logged() as texts:
+        net, hook = watched(make_hook, rules=["ExplodingTensor"])
+        assert not hook.rule_fired
+        assert len(train(net, bad_step=BAD_STEP)) == STEPS
+        hook.close()
+    assert hook.rule_fired
+    (report,) = hook.rule_reports
+    assert (report["name"], report["status"]) == ("ExplodingTensor", "IssuesFound")
+    assert report["fired_steps"][0] == BAD_STEP
+    assert report["steps_judged"] == STEPS
+    assert any(f"Rule ExplodingTensor fired at step {BAD_STEP}" in text for text in texts)
+    kept = json.loads((run_dir / "rules" / "ExplodingTensor.json").read_text())
+    assert kept["status"] == "IssuesFound"
+    assert kept["fired_steps"] == report["fired_steps"]
+
+
+def test_a_healthy_training_is_found_healthy(make_hook: MakeHook, run_dir: Path) -> None:
+    net, hook = watched(make_hook, rules="ExplodingTensor")
+    train(net)
+    hook.close()
+    assert not hook.rule_fired
+    assert [report["status"] for report in hook.rule_reports] == ["NoIssuesFound"]
+    assert (run_dir / "rules" / "ExplodingTensor.json").exists()
+
+
+def test_training_ends_at_the_next_forward_pass_if_that_is_wanted(make_hook: MakeHook) -> None:
+    net, hook = watched(make_hook, rules=["ExplodingTensor"], stop_on_rule=True)
+    with pytest.raises(RuleEvaluationConditionMet) as fired:
+        train(net, steps=10_000, bad_step=BAD_STEP)
+    assert (fired.value.rule_name, fired.value.step) == ("ExplodingTensor", BAD_STEP)
+    assert hook.step >= BAD_STEP
+    hook.close()
+    assert hook.rule_fired
+
+
+@pytest.mark.parametrize(
+    ("rule", "error"),
+    [
+        ("NoSuchRule", SMDebugValueError),
+        ("ExplodingTensor:threshold=3", SMDebugValueError),
+        ("VanishingGradient:threshold=tiny", SMDebugValueError),
+        ("AllZero", InsufficientInformationForRuleInvocation),
+    ],
+)
+def test_a_bad_rule_is_refused_at_once(
+    rule: str, error: type[Exception], run_dir: Path, make_hook: MakeHook
+) -> None:
+    with pytest.raises(error):
+        make_hook(rules=["ExplodingTensor", rule])
+    assert not run_dir.exists()
+
+
+def test_the_same_rule_twice_has_two_reports(make_hook: MakeHook, run_dir: Path) -> None:
+    net, hook = watched(
+        make_hook, rules=["VanishingGradient", "VanishingGradient:threshold=1000000"]
+    )
+    train(net)
+    hook.close()
+    first, second = hook.rule_reports
+    assert (first["name"], second["name"]) == ("VanishingGradient", "VanishingGradient-2")
+    assert (first["status"], second["status"]) == ("NoIssuesFound", "IssuesFound")
+    assert (run_dir / "rules" / "VanishingGradient-2.json").exists()
+
+
+def test_training_is_bit_for_bit_the_same(make_hook: MakeHook) -> None:
+    torch.manual_seed(3)
+    alone = Net()
+    without = train(alone, steps=100)
+    torch.manual_seed(3)
+    net, hook = watched(
+        make_hook, rules=["ExplodingTensor", "VanishingGradient", "LossNotDecreasing"]
+    )
+    assert train(net, steps=100) == without
+    hook.close()
+    for mine, other in zip(net.parameters(), alone.parameters()):
+        assert torch.equal(mine, other)
+    assert all(report["steps_judged"] == 100 for report in hook.rule_reports)
+
+
+def _train_as_child(net: Net, results: Any) -> None:
+    hook = smd.get_hook()
+    assert hook is not None
+    results.put((len(train(net, bad_step=2)), hook.rule_fired))
+
+
+def test_a_forked_child_is_not_judged(make_hook: MakeHook) -> None:
+    net, hook = watched(make_hook, rules=["ExplodingTensor"], stop_on_rule=True)
+    train(net, steps=3)
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    child = context.Process(target=_train_as_child, args=(net, results))
+    child.start()
+    assert results.get(timeout=120) == (STEPS, False)
+    child.join()
+    assert child.exitcode == 0
+    train(net, steps=3)
+    hook.close()
+    assert not hook.rule_fired
+    assert hook.rule_reports[0]["steps_judged"] == 6
