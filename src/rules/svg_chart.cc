@@ -18,6 +18,9 @@ constexpr double kBottom = 46;
 constexpr double kLegendRow = 16;
 constexpr size_t kMostPoints = 300;  // Of a line; more cannot be seen.
 constexpr size_t kMostNames = 24;    // Below bars.
+constexpr size_t kMostLetters = 16;  // Of such a name.
+constexpr double kLetterWidth = 6.5;
+constexpr double kSlantedNames = 44;  // Height that they need.
 
 // From numbers to places along one axis.
 struct Axis {
@@ -81,7 +84,7 @@ std::string Begin(const ChartTexts& texts, double height) {
 }
 
 std::string Frame(const ChartTexts& texts, const Axis& x, const Axis& y,
-                  bool with_x_ticks) {
+                  bool with_x_ticks, double below_axis = 0) {
   std::string svg;
   for (const double tick : y.Ticks()) {
     svg += fmt::format(
@@ -105,7 +108,7 @@ std::string Frame(const ChartTexts& texts, const Axis& x, const Axis& y,
   svg += fmt::format(
       "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" "
       "text-anchor=\"middle\">{}</text>\n",
-      (x.begin + x.end) / 2, y.begin + 36, EscapeXml(texts.x));
+      (x.begin + x.end) / 2, y.begin + 36 + below_axis, EscapeXml(texts.x));
   svg += fmt::format(
       "<text class=\"label\" transform=\"translate(14 {:.1f}) rotate(-90)\" "
       "text-anchor=\"middle\">{}</text>\n",
@@ -166,7 +169,8 @@ std::string LineChart(const ChartTexts& texts,
   Settle(x);
   Settle(y);
   std::string svg =
-      Begin(texts, kHeight + kLegendRow * static_cast<double>((count + 1) / 2));
+      Begin(texts, kHeight + kLegendRow *
+                                 (static_cast<double>((count + 1) / 2) + 0.6));
   svg += Frame(texts, x, y, /*with_x_ticks=*/true);
   for (size_t i = 0; i < count; ++i) {
     const auto& points = lines[i].points;
@@ -181,7 +185,8 @@ std::string LineChart(const ChartTexts& texts,
     svg += fmt::format("<polyline class=\"line line{}\" points=\"{}\"/>\n", i,
                        places);
     const double left = kLeft + (i % 2 == 0 ? 0 : (kWidth - kLeft) / 2);
-    const double top = kHeight + kLegendRow * static_cast<double>(i / 2);
+    const double top =
+        kHeight + kLegendRow * (static_cast<double>(i / 2) + 0.6);
     svg += fmt::format(
         "<path class=\"line line{}\" d=\"M{:.1f} {:.1f}h24\"/>"
         "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
@@ -199,10 +204,15 @@ std::string BarChart(const ChartTexts& texts,
     if (std::isfinite(value)) y.high = std::max(y.high, value);
   }
   if (y.high == 0) y.high = 1;
-  std::string svg = Begin(texts, kHeight);
-  svg += Frame(texts, x, y, /*with_x_ticks=*/false);
   const size_t stride = bars.size() / kMostNames + 1;
   const double width = (x.end - x.begin) / x.high;
+  const bool is_slanted = std::ranges::any_of(bars, [&](const auto& bar) {
+    return kLetterWidth * static_cast<double>(bar.first.size()) >
+           width * static_cast<double>(stride);
+  });
+  const double below = is_slanted ? kSlantedNames : 0;
+  std::string svg = Begin(texts, kHeight + below);
+  svg += Frame(texts, x, y, /*with_x_ticks=*/false, below);
   for (size_t i = 0; i < bars.size(); ++i) {
     const auto& [name, value] = bars[i];
     const double left = x.At(static_cast<double>(i));
@@ -213,15 +223,20 @@ std::string BarChart(const ChartTexts& texts,
         left + width * 0.08, top, width * 0.84, y.begin - top, EscapeXml(name),
         NumberText(value));
     if (i % stride != 0) continue;
-    // A name that is wider than its bar is in the title and in the table.
-    const auto room = static_cast<size_t>(
-        std::max(2.0, width * static_cast<double>(stride) / 6.5));
+    // What is cut is in the title and in the table.
     const std::string shown =
-        name.size() <= room ? name : Cut(name, room - 1) + ".";
-    svg += fmt::format(
-        "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" "
-        "text-anchor=\"middle\">{}</text>\n",
-        left + width / 2, y.begin + 16, EscapeXml(shown));
+        name.size() <= kMostLetters ? name : Cut(name, kMostLetters - 1) + ".";
+    const std::string place = is_slanted
+                                  ? fmt::format(
+                                        "transform=\"translate({:.1f} {:.1f}) "
+                                        "rotate(-40)\" text-anchor=\"end\"",
+                                        left + width / 2 + 4, y.begin + 12)
+                                  : fmt::format(
+                                        "x=\"{:.1f}\" y=\"{:.1f}\" "
+                                        "text-anchor=\"middle\"",
+                                        left + width / 2, y.begin + 16);
+    svg += fmt::format("<text class=\"tick\" {}>{}</text>\n", place,
+                       EscapeXml(shown));
   }
   return svg + "</svg>\n";
 }

@@ -1,6 +1,6 @@
 """Draws docs/rules/figures: what a rule measures, in a training that goes wrong and in its twin.
 
-    PYTHONPATH=tests python -m rules.figures build/release/bin/smdebug docs/rules/figures
+PYTHONPATH=tests python -m rules.figures build/release/bin/smdebug docs/rules/figures
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from typing import Callable
 
 import numpy as np
 import torch
-from smdebug import modes
-from smdebug.trials import create_trial
-
 from rules.plot import Chart, Points
 from rules.quality import QUESTIONS, Training, train
+from smdebug import modes
+from smdebug.trials import create_trial
 
 Statistic = Callable[["Run", int], "float | None"]
 
@@ -58,7 +57,9 @@ def _most(numbers: list[float]) -> float | None:
 
 
 def gradient_size(run: Run, step: int) -> float | None:
-    return _least([float(np.abs(g).mean()) for g in run.values(step, collection="gradients").values()])
+    return _least(
+        [float(np.abs(g).mean()) for g in run.values(step, collection="gradients").values()]
+    )
 
 
 def gradient_range(run: Run, step: int) -> float | None:
@@ -172,6 +173,7 @@ class Figure:
     measure: Statistic
     threshold: float | None = None
     log: bool = False
+    first: int | None = None  # Only so many points.
 
 
 FIGURES = {
@@ -186,17 +188,22 @@ FIGURES = {
         "ignored_class", "plain", "least part of predictions right", right_predictions, 0.9
     ),
     "DeadRelu": Figure("dead_relu", "plain", "most dead units, %", dead_units, 50),
-    "ExplodingTensor": Figure("nan_at_a_step", "plain", "tensors with NaN", nan_tensors),
-    "LossNotDecreasing": Figure("zero_learning_rate", "plain", "loss", loss),
-    "NLPSequenceRatio": Figure(
-        "mostly_padding", "full_sequences", "padding, %", padding, 50
+    "ExplodingTensor": Figure(
+        "nan_at_a_step", "plain", "tensors with NaN or infinities", nan_tensors
     ),
+    "LossNotDecreasing": Figure("zero_learning_rate", "plain", "loss", loss),
+    "NLPSequenceRatio": Figure("mostly_padding", "full_sequences", "padding, %", padding, 50),
     "Overfit": Figure(
-        "fifty_samples", "plenty_of_data", "(validation - training) / training", overfit_ratio, 0.1
+        "fifty_samples",
+        "plenty_of_data",
+        "(validation - training) / training",
+        overfit_ratio,
+        0.1,
+        True,
     ),
     "Overtraining": Figure("fifty_samples", "plenty_of_data", "validation loss", validation_loss),
     "PoorWeightInitialization": Figure(
-        "zero_weights", "plain", "least width of a gradient", gradient_range, 0.001, True
+        "zero_weights", "plain", "least width of a gradient", gradient_range, 0.001, True, 10
     ),
     "SaturatedActivation": Figure(
         "saturated_tanh", "tanh_network", "most saturated units, %", saturated_units, 50
@@ -236,7 +243,7 @@ def draw(smdebug: str, rule: str, figure: Figure, fault: Path, twin: Path) -> st
             value = measure(run, step)
             if value is not None and math.isfinite(value):
                 points.append((step, value))
-        chart.add(name.replace("_", " "), points)
+        chart.add(name.replace("_", " "), points[: figure.first])
     chart.fired = fired_steps(smdebug, fault, rule)
     return chart.svg()
 

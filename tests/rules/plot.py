@@ -11,9 +11,13 @@ Points = list[tuple[int, float]]
 _WIDTH, _HEIGHT = 520, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 510, 26, 178
 _MOST_POINTS = 120
-_STYLE = """text{font:12px system-ui,sans-serif;fill:#333}.t{font-weight:600}.g{stroke:#9996}.a{stroke:#777;fill:none}
-.l{fill:none;stroke-width:2}.f{stroke:#b8460e}.h{stroke:#1f62a8;stroke-dasharray:7 3}.d{fill:#b8460e}.m{stroke:#777;stroke-dasharray:2 3}
-@media (prefers-color-scheme:dark){text{fill:#ddd}.f{stroke:#f2a36b}.d{fill:#f2a36b}.h{stroke:#7ab4f0}}"""
+_STYLE = (
+    "text{font:12px system-ui,sans-serif;fill:#333}.t{font-weight:600}.g{stroke:#9996}"
+    ".a{stroke:#777;fill:none}.l{fill:none;stroke-width:2}.f{stroke:#b8460e}"
+    ".h{stroke:#1f62a8;stroke-dasharray:7 3}.d{fill:#b8460e}.m{stroke:#777;stroke-dasharray:2 3}"
+    "@media (prefers-color-scheme:dark){text{fill:#ddd}.f{stroke:#f2a36b}.d{fill:#f2a36b}"
+    ".h{stroke:#7ab4f0}}"
+)
 
 
 @dataclasses.dataclass
@@ -68,9 +72,13 @@ class Chart:
             )
         for part in range(5):
             step = round(last * part / 4)
-            out.append(f'<text x="{x(step):.1f}" y="{_BOTTOM + 16}" text-anchor="middle">{step}</text>')
+            out.append(
+                f'<text x="{x(step):.1f}" y="{_BOTTOM + 16}" text-anchor="middle">{step}</text>'
+            )
         out.append(f'<path class="a" d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}"/>')
-        out.append(f'<text x="{(_LEFT + _RIGHT) / 2}" y="{_BOTTOM + 34}" text-anchor="middle">step</text>')
+        out.append(
+            f'<text x="{(_LEFT + _RIGHT) / 2}" y="{_BOTTOM + 34}" text-anchor="middle">step</text>'
+        )
         if self.threshold is not None:
             out.append(f'<path class="m" d="M{_LEFT} {y(self.threshold):.1f}H{_RIGHT}"/>')
         legend = _LEFT
@@ -93,8 +101,10 @@ class Chart:
 
     def _dots(self, x, y, legend: float) -> str:  # noqa: ANN001 - two scales.
         """Where the rule fires."""
-        fired = set(self.fired)
-        dots = [point for point in self.lines[0][1] if point[0] in fired]
+        points = self.lines[0][1]
+        # A rule may fire at a step after the one that it is about.
+        places = [max((p for p in points if p[0] <= step), default=None) for step in self.fired]
+        dots = sorted({place for place in places if place is not None})
         out = [
             f'<circle class="d" cx="{x(step):.1f}" cy="{y(value):.1f}" r="3"/>'
             for step, value in dots[:: len(dots) // 40 + 1]
