@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 RELEASE := build/release
 DEMO_RUN := build/demo
-SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-stubs tools/python-env \
+SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-rule-docs tools/gen-stubs tools/python-env \
 	tools/python-package tools/test-python
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 

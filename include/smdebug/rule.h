@@ -100,6 +100,12 @@ class StepView {
   std::string worker_;
 };
 
+// A file that a rule makes beside its findings.
+struct RuleFile {
+  std::string name;  // Letters, digits, '-', '_' and '.'.
+  std::string content;
+};
+
 // A question about one step. Rules keep what they need of earlier steps, so
 // each object judges one run, in order. One thread at a time.
 class Rule {
@@ -119,6 +125,12 @@ class Rule {
   virtual std::vector<Finding> Wait(StepView& /*newest*/, double /*seconds*/) {
     return {};
   }
+
+  // What is to be kept in `rules/<name>/` beside the report, each file
+  // replacing the one of its name; empty if nothing has changed since the last
+  // call. Called every few seconds while the job runs and once at the end,
+  // after Finish().
+  virtual std::vector<RuleFile> Files() { return {}; }
 };
 
 // One parameter of a rule.

@@ -124,6 +124,25 @@ std::vector<Finding> Judge::Finish(
   });
 }
 
+std::vector<RuleFile> Judge::Files(
+    std::span<const std::unique_ptr<Desk>> desks) {
+  std::vector<RuleFile> files;
+  for (size_t i = 0; i < std::min(seats_.size(), desks.size()); ++i) {
+    try {
+      for (RuleFile& file : seats_[i].rule->Files()) {
+        if (desks.size() > 1) {
+          file.name = ReportFiles::Plain(desks[i]->worker.value_or("")) + "/" +
+                      file.name;
+        }
+        files.push_back(std::move(file));
+      }
+    } catch (const std::exception& error) {
+      Fail(error.what());
+    }
+  }
+  return files;
+}
+
 void Judge::Fail(std::string_view details) {
   report.status = RuleStatus::kError;
   report.details = details;

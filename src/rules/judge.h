@@ -49,6 +49,10 @@ class Judge {
   // Asks the rule for its last words.
   std::vector<Finding> Finish(std::span<const std::unique_ptr<Desk>> desks);
 
+  // The files that the rule makes now; those of several desks in folders by
+  // worker.
+  std::vector<RuleFile> Files(std::span<const std::unique_ptr<Desk>> desks);
+
   // Settles the status. `damage` is what is wrong with the run.
   void Conclude(bool stopped, std::span<const Damage> damage);
 

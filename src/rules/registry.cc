@@ -25,6 +25,7 @@ std::span<const RuleType> BuiltInRules() {
       rules::CheckInputImagesType(),
       rules::ClassImbalanceType(),
       rules::ConfusionType(),
+      rules::CreateXgboostReportType(),
       rules::DeadReluType(),
       rules::ExplodingTensorType(),
       rules::FeatureImportanceOverweightType(),

@@ -9,6 +9,7 @@ RuleType AllZeroType();
 RuleType CheckInputImagesType();
 RuleType ClassImbalanceType();
 RuleType ConfusionType();
+RuleType CreateXgboostReportType();
 RuleType DeadReluType();
 RuleType ExplodingTensorType();
 RuleType FeatureImportanceOverweightType();

@@ -26,13 +26,17 @@ Json QuestionJson(const ReportFiles::Question& question,
 }  // namespace
 
 std::string ReportFiles::KeyOf(std::string_view name) {
+  return fmt::format("rules/{}.json", Plain(name));
+}
+
+std::string ReportFiles::Plain(std::string_view name) {
   std::string file;
   for (const char c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                        c == '-' || c == '_' || (c == '.' && !file.empty());
     file += plain ? c : '_';
   }
-  return fmt::format("rules/{}.json", file);
+  return file;
 }
 
 // A folder may be used again by another job; runs of smdebug 1.0 do not tell.
@@ -70,20 +74,36 @@ ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
 }
 
 void ReportFiles::Save(const RuleReport& report, const Question& question) {
-  if (storage_ == nullptr || failed_) return;
+  if (!keeps()) return;
+  Json json = Json::parse(ToJson(report));
   try {
-    Json json = Json::parse(ToJson(report));
     json["question"] = QuestionJson(question, Job());
-    const std::string text =
-        json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    const auto file = storage_->Create(KeyOf(report.name));
+  } catch (const IoError& error) {
+    return GiveUp(error);
+  }
+  Publish(KeyOf(report.name),
+          json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void ReportFiles::SaveFile(std::string_view name, const RuleFile& file) {
+  if (!keeps()) return;
+  Publish(fmt::format("rules/{}/{}", Plain(name), file.name), file.content);
+}
+
+void ReportFiles::Publish(const std::string& key, std::string_view text) {
+  try {
+    const auto file = storage_->Create(key);
     const Bytes part = base::AsBytes(text);
     file->Append({&part, 1});
     file->Publish();
   } catch (const IoError& error) {
-    failed_ = true;
-    base::LogWarning("reports of rules are not kept: {}", error.what());
+    GiveUp(error);
   }
+}
+
+void ReportFiles::GiveUp(const IoError& error) {
+  failed_ = true;
+  base::LogWarning("reports of rules are not kept: {}", error.what());
 }
 
 }  // namespace smdebug::rules

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "smdebug/storage.h"
 
@@ -38,10 +39,19 @@ class ReportFiles {
 
   void Save(const RuleReport& report, const Question& question);
 
+  // Keeps a file of the rule's own: `rules/<name>/<file>`.
+  void SaveFile(std::string_view name, const RuleFile& file);
+
+  bool keeps() const noexcept { return storage_ != nullptr && !failed_; }
+
   static std::string KeyOf(std::string_view name);
+  // `name` with what a file's name should not have replaced.
+  static std::string Plain(std::string_view name);
 
  private:
   const std::string& Job();
+  void Publish(const std::string& key, std::string_view text);
+  void GiveUp(const IoError& error);
 
   Storage* const storage_;
   std::string job_;  // Empty until the run tells.

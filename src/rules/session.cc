@@ -20,6 +20,9 @@ constexpr milliseconds kPiece{100};
 // How often a report is written again while its rule goes on.
 constexpr milliseconds kSaveEvery{1000};
 
+// The same of the files that it makes.
+constexpr milliseconds kSaveFilesEvery{5000};
+
 std::string StepsText(const Judge::Range& range) {
   return fmt::format("{}..{}", range.start,
                      range.end ? std::to_string(*range.end) : "");
@@ -228,10 +231,22 @@ void Session::SaveReports() {
     if (place.is_saved || (!at_once && now - place.saved_at < kSaveEvery)) {
       continue;
     }
+    if (place.judge->concluded ||
+        now - place.files_saved_at >= kSaveFilesEvery) {
+      SaveFiles(place);
+      place.files_saved_at = now;
+    }
     files_.Save(place.judge->report, place.question);
     place.is_saved = true;
     place.is_fire_saved = has_fired;
     place.saved_at = now;
+  }
+}
+
+void Session::SaveFiles(Place& place) {
+  if (!files_.keeps()) return;
+  for (const RuleFile& file : place.judge->Files(desks_)) {
+    files_.SaveFile(place.judge->report.name, file);
   }
 }
 

@@ -55,6 +55,7 @@ class Session {
     bool is_saved = false;
     bool is_fire_saved = false;
     Clock::time_point saved_at = {};
+    Clock::time_point files_saved_at = Clock::now();
   };
 
   bool GoOn() const { return !options_.go_on || options_.go_on(); }
@@ -67,6 +68,7 @@ class Session {
   void Take(Place& place, std::vector<Finding> found, bool is_told);
   void End(Place& place, bool stopped);
   void SaveReports();
+  void SaveFiles(Place& place);
 
   Trial* const trial_;
   const InvokeOptions options_;

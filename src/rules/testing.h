@@ -80,7 +80,9 @@ class FakeRun final : public StepView {
 
   // What the rule says from `start` on.
   std::vector<Finding> Judge(const std::string& spec, int64_t start = 0) {
-    const auto rule = MakeRule(ParseRuleSpec(spec));
+    return JudgeWith(*MakeRule(ParseRuleSpec(spec)), start);
+  }
+  std::vector<Finding> JudgeWith(Rule& rule, int64_t start = 0) {
     std::vector<Finding> findings;
     const auto take = [&](std::vector<Finding> found) {
       for (Finding& finding : found) {
@@ -92,9 +94,9 @@ class FakeRun final : public StepView {
     for (const Step& step : steps_) {
       if (step.place.step < start) continue;
       MoveTo(step.place);
-      take(rule->Check(*this));
+      take(rule.Check(*this));
     }
-    take(rule->Finish(*this));
+    take(rule.Finish(*this));
     return findings;
   }
 

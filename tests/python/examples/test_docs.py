@@ -15,7 +15,12 @@ import pytest
 from support.scripts import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENTS = ["README.md", "docs/getting-started.md", "docs/frameworks/pytorch.md"]
+DOCUMENTS = [
+    "README.md",
+    "docs/getting-started.md",
+    "docs/frameworks/pytorch.md",
+    "docs/writing-rules.md",
+]
 
 _BLOCK = re.compile(
     r"(?:<!-- (?P<mark>not run|raises|given): (?P<what>[^\n]+?) -->\n+)?"
