@@ -49,9 +49,7 @@ TEST_F(HookWaitingTest, IdleStepsAreBegunAndOthersAreNot) {
 }
 
 TEST_F(HookWaitingTest, AnIdleStepIsJudgedByTheMode) {
-  HookConfig config = SaveEverything();
-  config.save_config = SaveConfig::Every({.save_interval = 2});
-  auto hook = Open(config);
+  auto hook = Open(SaveEvery(2));
   hook->SetMode(Mode::kTrain);
   hook->BeginStep();
   EXPECT_TRUE(hook->BeginIdleStep());
