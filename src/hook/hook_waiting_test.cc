@@ -168,6 +168,14 @@ TEST_F(HookWaitingTest, WhatWaitsForAStepThatNeverComesIsCounted) {
   EXPECT_EQ(hook->stats().skipped, 1);
 }
 
+TEST_F(HookWaitingTest, WhatIsSavedAfterTheEndIsCounted) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->Close();
+  SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
+  EXPECT_EQ(hook->stats().dropped, 1);
+}
+
 TEST_F(HookWaitingTest, WhatWaitsIsBounded) {
   RuntimeOptions runtime;
   runtime.buffer_bytes = 64 << 10;
