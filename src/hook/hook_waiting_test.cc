@@ -49,9 +49,7 @@ TEST_F(HookWaitingTest, IdleStepsAreBegunAndOthersAreNot) {
 }
 
 TEST_F(HookWaitingTest, AnIdleStepIsJudgedByTheMode) {
-  HookConfig config = SaveEverything();
-  config.save_config = SaveConfig::Every({.save_interval = 2});
-  auto hook = Open(config);
+  auto hook = Open(SaveEvery(2));
   hook->SetMode(Mode::kTrain);
   hook->BeginStep();
   EXPECT_TRUE(hook->BeginIdleStep());
@@ -168,6 +166,14 @@ TEST_F(HookWaitingTest, WhatWaitsForAStepThatNeverComesIsCounted) {
   hook->Close();
   EXPECT_THAT(Steps(*storage_), IsEmpty());
   EXPECT_EQ(hook->stats().skipped, 1);
+}
+
+TEST_F(HookWaitingTest, WhatIsSavedAfterTheEndIsCounted) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->Close();
+  SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
+  EXPECT_EQ(hook->stats().dropped, 1);
 }
 
 TEST_F(HookWaitingTest, WhatWaitsIsBounded) {

@@ -267,11 +267,22 @@ void Recorder::SaveTensorForNextStep(
   {
     const base::MutexLock lock(mu_);
     if (!Writes()) return;
-    // Half of the buffer is left for what is on its way to the writer, or no
-    // room would ever come.
-    if (waiting_.size() >= kMostWaiting ||
-        waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
+    if (closed_) {
+      tally_.AddDropped(
+          1, "late",
+          fmt::format("tensor '{}' was saved after the hook was closed", name));
+      return;
+    }
+    if (waiting_.size() >= kMostWaiting) {
       Skip(name, "waits for a step, as too many others do");
+      return;
+    }
+    // The other half is left for what is on its way to the writer, or no room
+    // would ever come.
+    if (waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
+      Skip(name,
+           "waits for a step, and half of the buffer (SMDEBUG_BUFFER_MB) does "
+           "not hold what does");
       return;
     }
   }

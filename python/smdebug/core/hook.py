@@ -34,8 +34,7 @@ from smdebug.exceptions import (
 
 HookType = TypeVar("HookType", bound="BaseHook")
 
-# Scalars and tensors that are saved before the step they belong to wait for it, in at most this
-# number.
+# Scalars and tensors that are saved before the first step wait for it, in at most this number.
 _MOST_WAITING = 10_000
 
 # How many times the process was forked on the way from where this was loaded.

@@ -39,7 +39,18 @@ def collection(name: str, **parameters: str) -> Plan:
     return {"CollectionName": name, "CollectionParameters": parameters or None}
 
 
-MODELS = ("mlp", "cnn", "wide", "lstm", "transformer", "tied", "shared", "nested", "parallel", "two")
+MODELS = (
+    "mlp",
+    "cnn",
+    "wide",
+    "lstm",
+    "transformer",
+    "tied",
+    "shared",
+    "nested",
+    "parallel",
+    "two",
+)
 
 PLANS: dict[str, Plan] = {
     "default": plan(loss="cross"),
