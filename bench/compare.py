@@ -3,8 +3,8 @@
 
 The C++ part runs every program in <build>/bin that ends in _bench for the
 benchmarks named in rows.py, and bench/python/reference_bench.py in .venv-ref, one
-after the other, both with their runs in <build>. The Python part is that of
-python_part.py.
+after the other, both with their runs in <build>, and between them
+bench/python/rules_bench.py in .venv-torch. The Python part is that of python_part.py.
 Writes what was measured, and where, to <build>/report.json.
 """
 
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from python_part import Figures, by_counter, run_python
+from python_part import ENVIRONMENTS, Figures, by_counter, run_python, run_script
 from rows import CPP_ROWS, LESS_IS_BETTER, PYTHON_ROWS, UNITS, Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -192,6 +192,8 @@ def run_cpp(build: Path, skip_reference: bool) -> tuple[list[str], list[dict[str
     for program in programs:
         print(f"compare: running {program.name}", file=sys.stderr)
         ours.update(run_ours(program, names, build))
+    rules = ["--program", str(build / "bin/smdebug"), "--run", str(build / "runs/gradients")]
+    ours.update(run_script(ENVIRONMENTS["ours"], "rules_bench.py", rules))
     reference: dict[str, float] = {}
     if not skip_reference:
         print("compare: running smdebug 1.0", file=sys.stderr)

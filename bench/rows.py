@@ -78,6 +78,12 @@ CPP_ROWS = (
     # 1.0 judges with one rule after the other; ten take ten times as long.
     Row("ten rules, 50 x 4 KiB a step", "steps/s", "rules/ten/50x4KiB",
         limit="rules/one/50x4KiB", of_limit=1 / 3),
+    Row("a rule in Python, 50 x 4 KiB a step", "steps/s", "rules/python/50x4KiB",
+        "judge_50x4KiB", 5),
+    Row("step ended to verdict in the hook, median", "ms", "rules/in_hook/50x4KiB", most=1),
+    Row("step published to verdict of watch, median", "ms", "rules/watch", most=100),
+    Row("step published to verdict of watch, p99", "ms", "rules/watch", most=100,
+        counter="p99_ms"),
     Row("refresh that finds nothing", "queries/s", "trial/refresh_nothing", least=1 / 100e-6),
     Row("step closed to step seen, median", "ms", "trial/live_latency", "live_median", most=10),
     Row("step closed to step seen, p99", "ms", "trial/live_latency", "live_p99", most=50,

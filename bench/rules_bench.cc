@@ -1,14 +1,20 @@
-// Judging a finished run: one rule, and ten together.
+// Judging a finished run, by one rule and by ten together, and how soon a rule
+// inside the hook knows.
 //
 // The run is written once, by our hook, into the folder `runs` of
 // SMDEBUG_BENCH_DIR, where smdebug 1.0 finds it to judge the same.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "bench/bench_run.h"
+#include "smdebug/guard.h"
 #include "smdebug/hook.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
@@ -18,7 +24,7 @@ namespace smdebug {
 namespace {
 
 namespace fs = std::filesystem;
-using RuleStatus;
+using Clock = std::chrono::steady_clock;
 
 constexpr int kSteps = 1000;
 constexpr size_t kGradients = 50;
@@ -95,6 +101,50 @@ void BM_Judge(benchmark::State& state, const std::vector<std::string>& specs) {
   state.SetItemsProcessed(state.iterations() * kSteps);
 }
 
+// From the end of a step of 50 small tensors, none of it written yet, to the
+// verdict of a rule that fires at every step.
+void BM_VerdictInHook(benchmark::State& state) {
+  const bench::RunDir dir;
+  const bench::Model model(kGradients, kBytes);
+  HookConfig config = bench::ConfigFor(dir.string(), 1);
+  Hook hook(config);
+  std::mutex mutex;
+  std::condition_variable told;
+  int64_t told_step = -1;
+  Clock::time_point told_at;
+  const RuleGuard guard(
+      hook,
+      {ToEvaluation(ParseRuleSpec("TensorVariance:tensor_regex=.*:"
+                                  "min_threshold=1"))},
+      [&](const RuleFire& fire) {
+        const std::scoped_lock lock(mutex);
+        told_step = fire.findings.front().step;
+        told_at = Clock::now();
+        told.notify_one();
+      });
+  std::vector<double> latencies;
+  int64_t step = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    model.Step(hook);
+    const Clock::time_point ended = Clock::now();
+    hook.EndStep();
+    std::unique_lock lock(mutex);
+    if (!told.wait_for(lock, std::chrono::seconds(10),
+                       [&] { return told_step == step; })) {
+      state.SkipWithError("no verdict");
+      break;
+    }
+    latencies.push_back(
+        std::chrono::duration<double, std::milli>(told_at - ended).count());
+    ++step;
+  }
+  hook.Close();
+  if (latencies.empty()) return;
+  std::ranges::sort(latencies);
+  state.counters["median_ms"] = latencies[latencies.size() / 2];
+  state.counters["p99_ms"] = latencies[latencies.size() * 99 / 100];
+}
+
 BENCHMARK_CAPTURE(BM_Judge, one, kOne)
     ->Name("rules/one/50x4KiB")
     ->UseRealTime()
@@ -103,6 +153,8 @@ BENCHMARK_CAPTURE(BM_Judge, ten, kTen)
     ->Name("rules/ten/50x4KiB")
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
+
+BENCHMARK(BM_VerdictInHook)->Name("rules/in_hook/50x4KiB")->Iterations(500);
 
 }  // namespace
 }  // namespace smdebug

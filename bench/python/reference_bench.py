@@ -27,6 +27,7 @@ os.environ.setdefault("SMDEBUG_LOG_LEVEL", "off")
 os.environ.pop("TRAINING_JOB_NAME", None)
 
 import numpy as np
+from judge import judge_rate
 from smdebug import SaveConfig
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.hook import BaseHook
@@ -35,7 +36,6 @@ from smdebug.core.reductions import get_numpy_reduction
 from smdebug.core.tfevent.summary import _get_default_bins, histogram_summary
 from smdebug.core.utils import make_numpy_array
 from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
-from smdebug.rules import Rule, invoke_rule
 from smdebug.trials import create_trial
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -219,35 +219,6 @@ def read_rates(runs: Path) -> dict[str, float]:
     }
 
 
-class VanishingGradient(Rule):  # type: ignore[misc]  # smdebug 1.0 has no types.
-    """The rule as its documents write it."""
-
-    def __init__(self, base_trial: Any, threshold: float = 1e-7) -> None:  # noqa: ANN401
-        super().__init__(base_trial, action_str="")
-        self.threshold = threshold
-
-    def invoke_at_step(self, step: int) -> bool:
-        for name in self.base_trial.tensor_names(collection="gradients"):
-            mean = self.base_trial.tensor(name).reduction_value(step, "mean", abs=True)
-            if mean < self.threshold:
-                return True
-        return False
-
-
-def judge_rates(runs: Path, steps: int) -> dict[str, float]:
-    """Judges the run that bench/rules_bench.cc has written and judged."""
-    trial = create_trial(str(runs / "gradients"))
-    assert len(trial.steps()) >= steps
-    assert len(trial.tensor_names(collection="gradients")) == 50
-    rule = VanishingGradient(trial)
-
-    def work() -> float:
-        invoke_rule(rule, start_step=0, end_step=steps, raise_eval_cond=True)
-        return steps
-
-    return {"judge_50x4KiB": best_rate(work, runs=3)}
-
-
 def write_live(out_dir: str, closed: Any, steps: int) -> None:  # noqa: ANN401
     """Steps at random moments; closed[step] is when its files were there."""
     rng = np.random.default_rng(1)
@@ -298,7 +269,7 @@ def measure(folder: Path, runs: Path | None) -> dict[str, float]:
     }
     if runs is not None and runs.exists():
         rates.update(read_rates(runs))
-        rates.update(judge_rates(runs, steps=200))
+        rates.update({"judge_50x4KiB": judge_rate(runs / "gradients", steps=200)})
     return rates
 
 
