@@ -37,7 +37,7 @@ def watch_latencies(program: Path, run: Path) -> list[float]:
     hook.register_module(model)
     batch = torch.ones(1, 8)
     rule = "TensorVariance:tensor_regex=weight:min_threshold=1"
-    command = [program, "watch", "--json", run, "--rule", rule]
+    command = [str(program), "watch", "--json", str(run), "--rule", rule]
     latencies = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
         assert watch.stdout is not None

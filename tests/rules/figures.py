@@ -17,7 +17,7 @@ from typing import Callable
 import numpy as np
 import torch
 from rules.plot import Chart, Points
-from rules.quality import QUESTIONS, Training, train
+from rules.quality import QUESTIONS, train, trainings
 from smdebug import modes
 from smdebug.trials import create_trial
 
@@ -34,14 +34,16 @@ class Run:
     def steps(self) -> list[int]:
         return self.trial.steps()
 
-    def values(self, step: int, **selection: str) -> dict[str, np.ndarray]:
-        names = self.trial.tensor_names(step=step, **selection)
+    def values(
+        self, step: int, collection: str | None = None, regex: str | None = None
+    ) -> dict[str, np.ndarray]:
+        names = self.trial.tensor_names(step=step, collection=collection, regex=regex)
         return {name: self.trial.tensor(name).value(step) for name in names}
 
     def earlier(self, step: int) -> int | None:
-        steps = [known for known in self.trial.steps(mode=modes.TRAIN, show_incomplete_steps=False)]
-        before = [self.trial.global_step(modes.TRAIN, known) for known in steps]
-        return max((known for known in before if known < step), default=None)
+        before = [known for known in self.steps() if known < step]
+        training = [known for known in before if self.trial.mode(known) == modes.TRAIN]
+        return training[-1] if training else None
 
 
 def _train_only(measure: Statistic) -> Statistic:
@@ -137,7 +139,8 @@ def validation_loss(run: Run, step: int) -> float | None:
 
 
 def overfit_ratio(run: Run, step: int) -> float | None:
-    if run.trial.mode(step) != modes.EVAL:
+    validation = validation_loss(run, step)
+    if validation is None:
         return None
     steps = run.steps()
     train = []
@@ -146,7 +149,7 @@ def overfit_ratio(run: Run, step: int) -> float | None:
             break
         train.append(loss(run, known))
     mean = float(np.mean([x for x in train if x is not None] or [math.nan]))
-    return (loss(run, step) - mean) / mean
+    return (validation - mean) / mean
 
 
 def weight_variance(run: Run, step: int) -> float | None:
@@ -228,7 +231,8 @@ def fired_steps(smdebug: str, folder: Path, rule: str) -> list[int]:
     spec = f"{rule}:{QUESTIONS[rule]}" if QUESTIONS[rule] else rule
     command = [smdebug, "check", "--json", "--no-reports", str(folder), "--rule", spec]
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    return json.loads(answer.stdout)[0]["fired_steps"]
+    steps: list[int] = json.loads(answer.stdout)[0]["fired_steps"]
+    return steps
 
 
 def draw(smdebug: str, rule: str, figure: Figure, fault: Path, twin: Path) -> str:
@@ -252,11 +256,12 @@ def main(smdebug: str, out: Path) -> None:
     torch.set_num_threads(1)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        runs: dict[str, Path] = {}
+        runs = {
+            training.name: train(training, Path(folder))
+            for training in trainings(seeds=(1,))
+            if any(training.name in (figure.fault, figure.twin) for figure in FIGURES.values())
+        }
         for rule, figure in FIGURES.items():
-            for name, broken in ((figure.fault, (rule,)), (figure.twin, ())):
-                if name not in runs:
-                    runs[name] = train(Training(name, 1, broken), Path(folder))
             text = draw(smdebug, rule, figure, runs[figure.fault], runs[figure.twin])
             (out / f"{rule}.svg").write_text(text, encoding="utf-8")
 

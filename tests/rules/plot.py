@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from html import escape
 
 Points = list[tuple[int, float]]
+Scale = Callable[[float], float]
 
 _WIDTH, _HEIGHT = 520, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 510, 26, 178
@@ -99,7 +101,7 @@ class Chart:
             )
         return "".join([*out, "</svg>\n"])
 
-    def _dots(self, x, y, legend: float) -> str:  # noqa: ANN001 - two scales.
+    def _dots(self, x: Scale, y: Scale, legend: float) -> str:
         """Where the rule fires."""
         points = self.lines[0][1]
         # A rule may fire at a step after the one that it is about.
