@@ -113,7 +113,9 @@ RuleType FeatureImportanceOverweightType() {
                       .least = 1},
                      TensorRegex(".*feature_importance/weight"),
                      Robust()},
-      .needs = {{"feature_importance", {{"save_interval", "500"}}}},
+      .needs = {{"feature_importance",
+                 {{"include_regex", "^feature_importance/"},
+                  {"save_interval", "500"}}}},
       .meaning =
           "XGBoost only. It fires at a step where the nfeatures most "
           "important features together have more than threshold of the sum "

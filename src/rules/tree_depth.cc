@@ -137,7 +137,7 @@ RuleType TreeDepthType() {
                           .meaning = "How deep trees may be.",
                           .least = 0},
                          Robust()},
-          .needs = {{"trees", {}}},
+          .needs = {{"trees", {{"include_regex", "^trees/"}}}},
           .meaning =
               "XGBoost only. It fires at a step where the longest way from the "
               "root of the saved tree to a leaf has more steps than depth. "

@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "smdebug/rule_parameters.h"
 #include "src/rules/registry.h"
 #include "src/rules/xgboost_report_data.h"
@@ -27,6 +31,11 @@ class CreateXgboostReport final : public Rule {
   bool has_news_ = false;
 };
 
+RuleNeed Need(const std::string& collection, const std::string& regex,
+              const std::string& schedule, const std::string& value) {
+  return {collection, {{"include_regex", regex}, {schedule, value}}};
+}
+
 }  // namespace
 
 RuleType CreateXgboostReportType() {
@@ -34,11 +43,12 @@ RuleType CreateXgboostReportType() {
       .name = "CreateXgboostReport",
       .summary = "Never; it writes a report about a model of XGBoost.",
       .parameters = {Robust()},
-      .needs = {{"hyperparameters", {{"save_steps", "0"}}},
-                {"metrics", {{"save_interval", "5"}}},
-                {"feature_importance", {{"save_interval", "5"}}},
-                {"predictions", {{"save_interval", "5"}}},
-                {"labels", {{"save_interval", "5"}}}},
+      .needs = {Need("hyperparameters", "^hyperparameters/", "save_steps", "0"),
+                Need("metrics", "^[^/]+-[^/]+$", "save_interval", "5"),
+                Need("feature_importance", "^feature_importance/",
+                     "save_interval", "5"),
+                Need("predictions", "^predictions$", "save_interval", "5"),
+                Need("labels", "^labels$", "save_interval", "5")},
       .meaning =
           "XGBoost only. It finds nothing, and ends with NoIssuesFound unless "
           "the run has none of the collections. It writes "
