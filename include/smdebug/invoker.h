@@ -171,6 +171,11 @@ class Invoker {
 
   // In the order of adding.
   std::vector<RuleReport> reports() const;
+
+  // What the rules have to show, as in `rules/<name>/`, that has changed since
+  // the last call. For callers without InvokeOptions::reports.
+  std::vector<RuleFile> Files();
+
   int64_t last_step() const noexcept;
   int64_t steps_judged() const noexcept;
 

@@ -29,6 +29,10 @@ class StepJudge {
   // Error if what it needs of the step cannot be read.
   std::vector<Finding> Check(int64_t step);
 
+  // What the rule has to show of the steps that it judged, such as a page;
+  // empty if nothing has changed since the last call.
+  std::vector<RuleFile> Files();
+
  private:
   void BeginAt(int64_t step);
 

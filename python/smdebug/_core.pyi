@@ -223,6 +223,9 @@ class StepJudge:
         (step, mode, tensor, worker, value, threshold, message) of each finding.
         """
 
+    def files(self) -> dict[str, str]:
+        """Name and content of each."""
+
 def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudge: ...
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool) -> list[str]:

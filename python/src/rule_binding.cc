@@ -1,3 +1,4 @@
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -5,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -67,6 +69,14 @@ std::vector<Found> Check(StepJudge& judge, int64_t step) {
   return all;
 }
 
+std::map<std::string, std::string> Files(StepJudge& judge) {
+  std::map<std::string, std::string> files;
+  for (RuleFile& file : CallCore([&] { return judge.Files(); })) {
+    files[std::move(file.name)] = std::move(file.content);
+  }
+  return files;
+}
+
 std::vector<std::string> CheckRun(const OwnTrial& trial,
                                   const std::vector<std::string>& rules,
                                   InvokeOptions options, bool reports) {
@@ -102,7 +112,8 @@ void InitRule(nb::module_& m) {
   nb::class_<StepJudge>(m, "StepJudge", "A rule that is asked about steps.")
       .def("check", &Check, "step"_a,
            "(step, mode, tensor, worker, value, threshold, message) of each "
-           "finding.");
+           "finding.")
+      .def("files", &Files, "Name and content of each.");
   m.def("step_judge", &MakeJudge, "trial"_a, "rule"_a, "other_trials"_a,
         nb::keep_alive<0, 1>());
   m.def(

@@ -1,6 +1,7 @@
 #include "src/rules/session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -248,6 +249,14 @@ void Session::SaveFiles(Place& place) {
   for (const RuleFile& file : place.judge->Files(desks_)) {
     files_.SaveFile(place.judge->report.name, file);
   }
+}
+
+std::vector<RuleFile> Session::Files() {
+  std::vector<RuleFile> files;
+  for (const Place& place : places_) {
+    std::ranges::move(place.judge->Files(desks_), std::back_inserter(files));
+  }
+  return files;
 }
 
 std::vector<RuleReport> Session::reports() const {

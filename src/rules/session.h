@@ -42,6 +42,8 @@ class Session {
 
   // In the order of adding.
   std::vector<RuleReport> reports() const;
+  // What the rules have to show that has changed since they were last asked.
+  std::vector<RuleFile> Files();
   int64_t last_step() const noexcept { return last_step_; }
   int64_t steps_judged() const noexcept { return steps_judged_; }
 

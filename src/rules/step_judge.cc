@@ -49,4 +49,6 @@ std::vector<Finding> StepJudge::Check(int64_t step) {
   return invoker_->last_step() == step ? found_ : std::vector<Finding>();
 }
 
+std::vector<RuleFile> StepJudge::Files() { return invoker_->Files(); }
+
 }  // namespace smdebug

@@ -75,5 +75,12 @@ TEST_F(StepJudgeTest, ABadRuleIsRefusedAtOnce) {
   EXPECT_THROW(Judge("AllZero"), InsufficientInformation);
 }
 
+TEST_F(StepJudgeTest, GivesWhatTheRuleHasToShow) {
+  StepJudge judge = Judge("CreateXgboostReport");
+  EXPECT_THAT(judge.Files(), IsEmpty());
+  EXPECT_THAT(judge.Check(2), IsEmpty());
+  EXPECT_THAT(judge.Files(), IsEmpty()) << "nothing of XGBoost";
+}
+
 }  // namespace
 }  // namespace smdebug::rules

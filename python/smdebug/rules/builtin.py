@@ -104,6 +104,13 @@ class BuiltInRule(Rule):
             self.report["Violations"] += len(self.findings)
         return bool(self.findings)
 
+    def files(self) -> dict[str, str]:
+        """Name and content of what the rule has to show of the steps that it judged.
+
+        Empty if nothing has changed since the last call; most rules have findings alone.
+        """
+        return self._prepare().files()
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_reader": None, "_judge": None}
 
@@ -163,6 +170,7 @@ AllZero = _make("AllZero")
 CheckInputImages = _make("CheckInputImages")
 ClassImbalance = _make("ClassImbalance")
 Confusion = _make("Confusion")
+CreateXgboostReport = _make("CreateXgboostReport")
 DeadRelu = _make("DeadRelu")
 ExplodingTensor = _make("ExplodingTensor")
 FeatureImportanceOverweight = _make("FeatureImportanceOverweight")

@@ -148,3 +148,16 @@ def test_a_check_refuses_what_is_not_a_rule(run: Path) -> None:
         check(run, "NoSuchRule")
     with pytest.raises(InsufficientInformationForRuleInvocation):
         check(run, ["VanishingGradient", "AllZero"])
+
+
+def test_a_rule_gives_what_it_has_to_show(tmp_path: Path) -> None:
+    metrics = {"name": "metrics", "include_regex": ["^[^/]+-[^/]+$"]}
+    with NativeRun(tmp_path / "run", collections=[metrics]) as made:
+        for step in range(STEPS):
+            made.save_step({"train-rmse": [1.0 / (step + 1)]})
+    rule = builtin.CreateXgboostReport(create_trial(tmp_path / "run"))
+    assert fired_steps(rule) == []
+    files = rule.files()
+    assert sorted(files) == ["xgboost_report.html", "xgboost_report.json"]
+    assert "train-rmse" in files["xgboost_report.html"]
+    assert rule.files() == {}
