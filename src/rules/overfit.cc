@@ -14,10 +14,10 @@ namespace {
 
 // When robust, the gap is at least this part of the largest training loss
 // before, so losses near zero are silent; it is larger than its own error, and
-// twice in a row.
+// three times in a row.
 constexpr double kLeastGap = 0.2;
 constexpr double kSure = 3;
-constexpr int64_t kRobustPatience = 2;
+constexpr int64_t kRobustPatience = 3;
 
 // How much a loss jumps up and down, lately. A block of few losses says little
 // about its own spread, so the blocks before have a say. Of two differences in
@@ -209,7 +209,8 @@ RuleType OverfitType() {
           "in a row. The saved mean of a loss is enough.\n\n"
           "Robust: the difference also has to exceed a fifth of the largest "
           "training loss so far and three times its standard error, at least "
-          "twice in a row. How much the training loss jumps is taken from "
+          "three times in a row. How much the training loss jumps is taken "
+          "from "
           "the blocks before, too, so a few lucky batches are silent, as are "
           "losses near zero.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`, with modes set. "
