@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "smdebug/hook.h"
@@ -29,8 +30,12 @@ class RuleGuard {
   // meanwhile.
   using OnFire = std::function<void(const RuleFire&)>;
 
-  // Before the hook's first step. Throws ConfigError and
-  // InsufficientInformation for rules that are refused.
+  // Throws ConfigError and InsufficientInformation for rules that are refused:
+  // by MakeRule(), or since they have an action_json, which takes longer than
+  // the hook's thread has.
+  static void Validate(std::span<const RuleEvaluation> rules);
+
+  // Before the hook's first step. Throws as Validate() does.
   RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {});
   ~RuleGuard();
 

@@ -28,9 +28,7 @@ std::vector<RuleEvaluation> Evaluations(const std::vector<std::string>& rules) {
 }
 
 void CheckRules(const std::vector<std::string>& rules) {
-  CallCore([&] {
-    for (const RuleEvaluation& asked : Evaluations(rules)) MakeRule(asked.spec);
-  });
+  CallCore([&] { RuleGuard::Validate(Evaluations(rules)); });
 }
 
 std::unique_ptr<RuleGuard> MakeGuard(TensorHook& hook,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
 #include "src/base/mutex.h"
@@ -30,7 +31,6 @@ class Guardian final : public StepObserver {
         rules_(std::move(rules)),
         on_fire_(std::move(on_fire)) {
     for (const RuleEvaluation& rule : rules_) {
-      MakeRule(rule.spec);  // Refused here, or never.
       reports_.push_back({.name = rule.name, .rule = Describe(rule.spec)});
     }
   }
@@ -99,8 +99,19 @@ class Guardian final : public StepObserver {
 
 }  // namespace guard
 
+void RuleGuard::Validate(std::span<const RuleEvaluation> rules) {
+  for (const RuleEvaluation& rule : rules) {
+    MakeRule(rule.spec);
+    if (!rule.action_json) continue;
+    throw ConfigError(
+        "action_json", *rule.action_json,
+        "none for a rule inside a hook; `smdebug watch` does them");
+  }
+}
+
 RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
                      OnFire on_fire) {
+  Validate(rules);
   MakeNamesUnique(rules);
   guardian_ =
       std::make_shared<guard::Guardian>(hook.config().out_dir, hook.worker(),

@@ -112,6 +112,9 @@ TEST_F(GuardTest, BadRulesAreRefusedAtOnce) {
   EXPECT_THROW(RuleGuard(*hook, Rules({"AllZero"})), InsufficientInformation);
   EXPECT_THROW(RuleGuard(*hook, Rules({"ExplodingTensor:only_nan=maybe"})),
                ConfigError);
+  EXPECT_THROW(
+      RuleGuard(*hook, Rules({R"(ExplodingTensor{"action_json": "{}"})"})),
+      ConfigError);
   hook->BeginStep();
   EXPECT_THROW(RuleGuard(*hook, Rules({"ExplodingTensor"})), Error);
 }

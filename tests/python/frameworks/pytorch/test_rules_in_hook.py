@@ -89,6 +89,7 @@ def test_training_ends_at_the_next_forward_pass_if_that_is_wanted(make_hook: Mak
         ("NoSuchRule", SMDebugValueError),
         ("ExplodingTensor:threshold=3", SMDebugValueError),
         ("VanishingGradient:threshold=tiny", SMDebugValueError),
+        ('ExplodingTensor{"action_json": "{}"}', SMDebugValueError),
         ("AllZero", InsufficientInformationForRuleInvocation),
     ],
 )
