@@ -5,6 +5,39 @@
 
 namespace smdebug::rules {
 
+namespace {
+
+template <typename T, typename Test>
+bool AllPairsAs(const Value& a, const Value& b, const Test& test) {
+  const auto* left = reinterpret_cast<const T*>(a.bytes().data());
+  const auto* right = reinterpret_cast<const T*>(b.bytes().data());
+  const auto size = static_cast<size_t>(a.size());
+  for (size_t i = 0; i < size; ++i) {
+    if (!test(static_cast<double>(left[i]), static_cast<double>(right[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether `test` holds for the elements at each place, asked in C order up to
+// the first for which it does not. Both are numbers, and as many.
+template <typename Test>
+bool AllPairs(const Value& a, const Value& b, const Test& test) {
+  if (a.dtype() == b.dtype() && a.dtype() == DType::kFloat32) {
+    return AllPairsAs<float>(a, b, test);
+  }
+  if (a.dtype() == b.dtype() && a.dtype() == DType::kFloat64) {
+    return AllPairsAs<double>(a, b, test);
+  }
+  for (int64_t i = 0; i < a.size(); ++i) {
+    if (!test(a.Get(i), b.Get(i))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool IsFloating(DType dtype) noexcept {
   switch (dtype) {
     case DType::kFloat64:
@@ -41,9 +74,7 @@ bool AllClose(const Value& a, const Value& b, const Closeness& closeness) {
   const bool text = a.dtype() == DType::kString;
   if (text != (b.dtype() == DType::kString)) return false;
   if (text) return std::ranges::equal(a.strings(), b.strings());
-  const std::vector<double> left = Numbers(a);
-  const std::vector<double> right = Numbers(b);
-  return std::ranges::equal(left, right, [&](double x, double y) {
+  return AllPairs(a, b, [&](double x, double y) {
     if (x == y) return true;
     if (std::isnan(x) && std::isnan(y)) return closeness.equal_nan;
     // False where either is NaN or infinite: equal infinities were equal.
@@ -57,12 +88,10 @@ double Distance(const Value& a, const Value& b) {
       b.dtype() == DType::kString) {
     return std::nan("");
   }
-  const std::vector<double> left = Numbers(a);
   double sum = 0;
-  size_t i = 0;
-  ForEach(b, [&](double x) {
-    const double difference = x - left[i++];
-    sum += difference * difference;
+  AllPairs(a, b, [&](double x, double y) {
+    sum += (y - x) * (y - x);
+    return true;
   });
   return std::sqrt(sum);
 }
