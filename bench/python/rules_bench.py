@@ -49,6 +49,7 @@ def watch_latencies(program: Path, run: Path) -> list[float]:
             assert finding["step"] == step, finding
             latencies.append(seen - index_file(run, step).stat().st_mtime)
         hook.close()
+        watch.stdout.read()  # Up to its end.
     assert watch.returncode == 1, watch.returncode
     return latencies
 
