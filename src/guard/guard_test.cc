@@ -19,8 +19,6 @@ namespace smdebug {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::SaveEverything;
 using testing::SaveFloats;
 

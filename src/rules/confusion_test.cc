@@ -71,7 +71,7 @@ TEST(ConfusionTest, CollectionsServeWhereTheNameIsMissing) {
 TEST(ConfusionTest, RobustFiresOnceTheNetworkNoLongerLearns) {
   FakeRun learns;
   FakeRun stuck;
-  for (int step = 0; step < 10; ++step) {
+  for (int64_t step = 0; step < 10; ++step) {
     std::vector<int64_t> labels;
     std::vector<int64_t> better;
     std::vector<int64_t> same;

@@ -8,9 +8,9 @@ using ::testing::IsEmpty;
 using Shape = FakeRun::Shape;
 
 // A batch in which the first `dead` of four units are never active.
-std::vector<double> Batch(int samples, int dead) {
-  std::vector<double> values;
-  for (int i = 0; i < samples * 4; ++i) values.push_back(i % 4 < dead ? 0 : 1);
+std::vector<double> Batch(size_t samples, size_t dead) {
+  std::vector<double> values(samples * 4);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 4 < dead ? 0 : 1;
   return values;
 }
 
