@@ -7,6 +7,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/log.h"
+#include "src/rules/interrupted.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::rules {
@@ -182,6 +183,16 @@ bool Session::AllPast(int64_t step) const {
 }
 
 bool Session::Run() {
+  try {
+    if (!JudgeToTheEnd()) return false;
+  } catch (const Interrupted&) {
+    return false;
+  }
+  Finish(/*stopped=*/false);
+  return true;
+}
+
+bool Session::JudgeToTheEnd() {
   // Whether everything was seen is asked before the last look at the steps.
   for (bool done = false; !done;) {
     if (!GoOn()) return false;
@@ -190,9 +201,7 @@ bool Session::Run() {
     NoteWait(std::chrono::duration<double>(Clock::now() - newest_).count());
     trial_->WaitForChange(kPiece);
   }
-  if (!GoOn()) return false;
-  Finish(/*stopped=*/false);
-  return true;
+  return GoOn();
 }
 
 void Session::NoteWait(double seconds) {
