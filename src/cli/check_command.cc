@@ -13,6 +13,7 @@
 #include "src/cli/command.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/open_run.h"
+#include "src/cli/python_rule.h"
 #include "src/cli/text.h"
 
 namespace smdebug::cli {
@@ -118,6 +119,7 @@ JSON: a list with one object per rule.
 
   int Run(Streams streams) override {
     std::vector<RuleEvaluation> evaluations = options_.Evaluations();
+    const PythonRules python_rules(evaluations, options_, [] { return true; });
     const auto storage = OpenFolder(options_.run);
     const auto trial = OpenRun(options_.run);
     RequireWorker(*trial, options_.worker);
@@ -130,9 +132,7 @@ JSON: a list with one object per rule.
     };
     options.open_trial = [](const std::string& path) { return OpenRun(path); };
     Invoker invoker(trial.get(), options);
-    for (RuleEvaluation& evaluation : evaluations) {
-      invoker.Add(std::move(evaluation));
-    }
+    python_rules.AddAll(std::move(evaluations), invoker);
     invoker.JudgeNewSteps();
     const double idle = SecondsSinceNewestFile(*storage);
     if (idle > 0) invoker.NoteWait(idle);
