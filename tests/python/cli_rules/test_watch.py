@@ -19,13 +19,18 @@ from cli_rules.samples import GRADIENT_RULE, LOW_LOSS, WAITS, WriteRule
 from support.driver import program
 from support.smdebug_program import smdebug, smdebug_json
 
-# Trains ten steps, waits for a word, and trains ten more.
+# Trains ten steps, waits for a word, and trains ten more. With a second argument it does not close
+# its run when it is told to end.
 JOB = """
+import os
+import signal
 import sys
 import torch
 import smdebug.pytorch as smd
 from torch import nn
 
+if len(sys.argv) > 2:
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(3))
 torch.set_num_threads(1)
 torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
@@ -54,9 +59,9 @@ hook.close()
 class Job:
     """A training that waits halfway."""
 
-    def __init__(self, run: Path) -> None:
+    def __init__(self, run: Path, *words: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", JOB, str(run)],
+            [sys.executable, "-c", JOB, str(run), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -69,8 +74,8 @@ class Job:
 
 
 @contextmanager
-def job(run: Path) -> Iterator[Job]:
-    started = Job(run)
+def job(run: Path, *words: str) -> Iterator[Job]:
+    started = Job(run, *words)
     try:
         yield started
     finally:
@@ -128,18 +133,23 @@ def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule
     assert checked["fired_steps"] == report["fired_steps"]
 
 
-def test_a_fire_stops_the_job(tmp_path: Path, write_rule: WriteRule) -> None:
+@pytest.mark.parametrize("ends_itself", [True, False])
+def test_a_fire_stops_the_job(tmp_path: Path, write_rule: WriteRule, ends_itself: bool) -> None:
     pytest.importorskip("torch")
     run = tmp_path / "run"
     own = f"{write_rule(GRADIENT_RULE)}:VanishingGradientRule:threshold=1e-9"
-    with job(run) as training:
+    with job(run, *([] if ends_itself else ["abruptly"])) as training:
         stop = f"stop:{training.process.pid}"
-        with watching(run, "--rule", own, "--action", stop) as watch:
-            assert training.process.wait(timeout=300) == -signal.SIGTERM
+        rules = ["--rule", own, "--rule", "ExplodingTensor"]
+        with watching(run, *rules, "--action", stop) as watch:
+            assert training.process.wait(timeout=300) == (-signal.SIGTERM if ends_itself else 3)
             action = next_event(watch, "action")
             assert (action["name"], action["outcome"]) == ("VanishingGradientRule", "done")
-    (line,) = (run / "rules/actions.jsonl").read_text().splitlines()
-    told = json.loads(line)
+            reports = [next_event(watch, "report"), next_event(watch, "report")]
+            assert watch.wait(timeout=300) == 1
+    statuses = [report["status"] for report in reports]
+    assert statuses == ["IssuesFound", "NoIssuesFound" if ends_itself else "Stopped"]
+    told = json.loads((run / "rules/actions.jsonl").read_text().splitlines()[0])
     assert (told["rule"], told["step"], told["action"]) == ("VanishingGradientRule", 5, "stop")
 
 
