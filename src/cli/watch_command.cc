@@ -42,6 +42,7 @@ class WatchCommand final : public Command {
     return "  smdebug watch ./run --rule VanishingGradient --rule "
            "ExplodingTensor\n"
            "  smdebug watch ./run --rule StalledTrainingRule:threshold=600\n"
+           "  smdebug watch ./run --rule my_rules.py:LongWeight:limit=20\n"
            "  smdebug watch ./run --config rules.json --timeout 3600\n"
            "  smdebug watch ./run --rule ExplodingTensor --action stop\n"
            "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
