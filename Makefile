@@ -25,7 +25,7 @@ $(RELEASE)/build.ninja: | bootstrap
 build: bootstrap $(RELEASE)/build.ninja ## Build the command line: build/release/bin/smdebug.
 	cmake --build --preset release -j $(JOBS) --target smdebug_program
 
-demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong and show what the hook saw.
+demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.

@@ -35,14 +35,15 @@ struct RuleEvaluation {
 };
 
 // `spec`, with what is meant for the evaluator taken out of its parameters. The
-// rule is named as its type is. Throws ConfigError for an unknown rule and for
-// a value that is not allowed.
+// rule is named as its type is, or as its class. Throws ConfigError for an
+// unknown rule that is of no file, and for a value that is not allowed.
 RuleEvaluation ToEvaluation(RuleSpec spec);
 
 // The rules of a file in the form of SageMaker's DebugRuleConfigurations: the
 // list itself, or an object that has it under that key; an item is an object
 // with RuleConfigurationName and RuleParameters, of which rule_to_invoke names
-// the rule, or one that has such an object as "DebugRuleConfiguration". Throws
+// the rule, or one that has such an object as "DebugRuleConfiguration". A rule
+// of a Python file has source_s3_uri, too: the path of the file. Throws
 // ConfigFileError, naming `file`, for what is not of that form, and ConfigError
 // as ToEvaluation() does.
 std::vector<RuleEvaluation> ParseRuleConfigurations(std::string_view json,

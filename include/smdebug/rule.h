@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -154,16 +155,20 @@ struct RuleNeed {
 };
 
 // Which rule, with which parameters: "Name", "Name:param=value:param=value",
-// where commas separate items of lists, or Name{"param": "value"}.
+// where commas separate items of lists, or Name{"param": "value"}. A class of a
+// Python file is named "path/to/file.py:Name", with parameters likewise.
 struct RuleSpec {
   std::string name;
   // A text in the first form is one item; JSON lists have more.
   std::map<std::string, std::vector<std::string>, std::less<>> parameters = {};
   // Whether an item may hold several, separated by commas.
   bool commas_separate = true;
+  // The Python file that defines it; empty: it is none of a file. Only
+  // `smdebug check` and `smdebug watch` evaluate rules of files.
+  std::string file = {};
 };
 
-// Throws ConfigError for a text that is neither form.
+// Throws ConfigError for a text of neither form.
 RuleSpec ParseRuleSpec(std::string_view text);
 
 // The rule and its parameters on one line, the same for the same meaning.
@@ -182,7 +187,7 @@ struct RuleType {
   // When it fires, what `robust` changes, and which names it looks at in each
   // framework. Paragraphs.
   std::string meaning = {};
-  std::unique_ptr<Rule> (*make)(const RuleParameters&) = nullptr;
+  std::function<std::unique_ptr<Rule>(const RuleParameters&)> make = {};
 };
 
 // All built-in rules by name.
@@ -191,8 +196,9 @@ std::span<const RuleType> BuiltInRules();
 // The built-in of that name, in any letter case; null if there is none.
 const RuleType* FindRule(std::string_view name);
 
-// Throws ConfigError for an unknown rule or parameter, or a value that is not
-// allowed, and InsufficientInformation where a rule lacks what it needs.
+// Throws ConfigError for an unknown rule or parameter, a rule of a file, or a
+// value that is not allowed, and InsufficientInformation where a rule lacks
+// what it needs.
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec);
 
 // The same of a type that need not be built in.

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,35 +21,27 @@
 #include "src/actions/firing_json.h"
 #include "src/actions/process.h"
 #include "src/actions/words.h"
+#include "src/base/child.h"
 #include "src/base/clock.h"
 #include "src/base/text.h"
-
-extern char** environ;
 
 namespace smdebug::actions {
 namespace {
 
+using base::Fd;
 using std::chrono::steady_clock;
-
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&&) = delete;
-  ~Fd() { Close(); }
-
-  int get() const noexcept { return fd_; }
-  void Close() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_;
-};
 
 [[noreturn]] void Fail(std::string_view what, int code) {
   throw ActionError("exec", fmt::format("{}: {}", what,
                                         std::generic_category().message(code)));
+}
+
+pid_t Start(base::ChildProgram program) {
+  try {
+    return base::StartChild(std::move(program));
+  } catch (const std::system_error& error) {
+    throw ActionError("exec", error.what());
+  }
 }
 
 // A file in memory with this text, to be read from its beginning.
@@ -74,57 +65,14 @@ std::vector<std::string> Environment(const Firing& firing) {
       "SMDEBUG_STEP=" + (firing.step ? fmt::format("{}", *firing.step) : ""),
       "SMDEBUG_RUN=" + firing.run, "SMDEBUG_MESSAGE=" + firing.message};
   std::vector<std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
+  for (std::string& text : base::OwnEnvironment()) {
     const bool is_replaced = std::ranges::any_of(own, [&](const auto& one) {
       return text.starts_with(one.substr(0, one.find('=') + 1));
     });
-    if (!is_replaced) all.emplace_back(text);
+    if (!is_replaced) all.push_back(std::move(text));
   }
   std::ranges::move(own, std::back_inserter(all));
   return all;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// Starts the command as the leader of a new group.
-pid_t Spawn(std::vector<std::string> words, const Firing& firing, int input,
-            int output) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
-                                            POSIX_SPAWN_SETSIGDEF |
-                                            POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  for (const int signal : {SIGPIPE, SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
-    sigaddset(&signals, signal);
-  }
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-
-  std::vector<std::string> environment = Environment(firing);
-  const std::vector<char*> argv = Pointers(words);
-  const std::vector<char*> envp = Pointers(environment);
-  pid_t pid = 0;
-  const int code = posix_spawnp(&pid, argv[0], &files, &attributes, argv.data(),
-                                envp.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (code != 0) Fail(fmt::format("cannot start {}", words[0]), code);
-  return pid;
 }
 
 // Keeps the end of what a command prints. One thread at a time.
@@ -175,16 +123,6 @@ bool Await(const Process& child, Output& output,
   }
 }
 
-// Takes the child from the table of processes, and tells how it ended; nullopt
-// if someone else in this process did so first.
-std::optional<int> Reap(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  return status;
-}
-
 class Exec final : public Action {
  public:
   Exec(std::vector<std::string> words, std::chrono::milliseconds timeout)
@@ -202,7 +140,11 @@ class Exec final : public Action {
     const Fd read_end(ends[0]);
     Fd write_end(ends[1]);
     fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-    const pid_t pid = Spawn(words_, firing, input.get(), write_end.get());
+    const pid_t pid = Start({.words = words_,
+                             .environment = Environment(firing),
+                             .input = input.get(),
+                             .output = write_end.get(),
+                             .error = write_end.get()});
     write_end.Close();
     Output output(read_end.get());
     bool has_ended = true;
@@ -213,11 +155,11 @@ class Exec final : public Action {
           !child || Await(*child, output, base::DeadlineAfter(timeout_));
     } catch (const std::system_error& error) {
       kill(-pid, SIGKILL);
-      Reap(pid);
+      base::Reap(pid);
       throw ActionError("exec", error.what());
     }
     if (!has_ended) kill(-pid, SIGKILL);
-    const auto status = Reap(pid);
+    const auto status = base::Reap(pid);
     output.Take();
     if (!has_ended) {
       throw ActionError(
@@ -235,17 +177,10 @@ class Exec final : public Action {
 
   static std::string Judge(std::optional<int> status, const Output& output) {
     if (!status) return "ended; its exit code is not known";
-    if (WIFSIGNALED(*status)) {
-      throw ActionError("exec",
-                        fmt::format("ended by signal {}{}", WTERMSIG(*status),
-                                    Printed(output)));
-    }
-    const int code = WEXITSTATUS(*status);
-    if (code != 0) {
-      throw ActionError("exec",
-                        fmt::format("exit code {}{}", code, Printed(output)));
-    }
-    return "exit code 0";
+    if (*status == 0) return "exit code 0";
+    throw ActionError(
+        "exec", fmt::format("{}{}{}", WIFSIGNALED(*status) ? "ended by " : "",
+                            base::EndText(*status), Printed(output)));
   }
 
   const std::vector<std::string> words_;

@@ -13,6 +13,7 @@
 #include "src/cli/command.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/open_run.h"
+#include "src/cli/python_rule.h"
 #include "src/cli/text.h"
 
 namespace smdebug::cli {
@@ -62,6 +63,7 @@ class CheckCommand final : public Command {
            "ExplodingTensor\n"
            "  smdebug check ./run --rule "
            "AllZero:collection_names=weights:threshold=90\n"
+           "  smdebug check ./run --rule my_rules.py:LongWeight:limit=20\n"
            "  smdebug check ./run --config rules.json --junit rules.xml\n"
            "  smdebug check ./run --rule ExplodingTensor --action "
            "email:me@example.com\n"
@@ -81,6 +83,11 @@ parameters of one. In `Name:param=value` a comma separates the items of a list. 
 `Name{"tensor_regex": ["a{1,2}", "b"]}`.
 
 Besides its own parameters each rule takes `start_step`, `end_step`, `other_trials` and `other_trial_0`, `other_trial_1` and so on, which go before the options.
+
+`path/to/file.py:ClassName` is a class of a Python file that derives from `smdebug.rules.Rule`, as those written for smdebug 1.0 do; in `--config` it is
+`rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
+with the command. Parameters are those of the constructor: texts, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
+it an `Error`, with the exception as details. `--worker` and `--all-workers` are refused, for such a rule asks for workers itself.
 
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
 findings tell whose they are.
@@ -118,6 +125,7 @@ JSON: a list with one object per rule.
 
   int Run(Streams streams) override {
     std::vector<RuleEvaluation> evaluations = options_.Evaluations();
+    const PythonRules python_rules(evaluations, options_, [] { return true; });
     const auto storage = OpenFolder(options_.run);
     const auto trial = OpenRun(options_.run);
     RequireWorker(*trial, options_.worker);
@@ -130,9 +138,7 @@ JSON: a list with one object per rule.
     };
     options.open_trial = [](const std::string& path) { return OpenRun(path); };
     Invoker invoker(trial.get(), options);
-    for (RuleEvaluation& evaluation : evaluations) {
-      invoker.Add(std::move(evaluation));
-    }
+    python_rules.AddAll(std::move(evaluations), invoker);
     invoker.JudgeNewSteps();
     const double idle = SecondsSinceNewestFile(*storage);
     if (idle > 0) invoker.NoteWait(idle);

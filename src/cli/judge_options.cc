@@ -36,7 +36,8 @@ void JudgeOptions::Declare(CLI::App& app) {
   AddRun(app, run);
   app.add_option("--rule", rules,
                  "Name, Name:param=value:param=value or Name{\"param\": "
-                 "\"value\"}; may be given several times")
+                 "\"value\"}; Name may be path/to/file.py:ClassName; may be "
+                 "given several times")
       ->type_name("RULE")
       ->expected(1)
       ->take_all();

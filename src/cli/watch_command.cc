@@ -15,13 +15,21 @@
 #include "src/cli/interrupt.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/open_run.h"
+#include "src/cli/python_rule.h"
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
+#include "src/index/run_files.h"
+#include "src/rules/interrupted.h"
 
 namespace smdebug::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+bool HasStopped(const ActionOutcome& outcome) {
+  return outcome.kind == ActionKind::kStop &&
+         outcome.result == ActionOutcome::Result::kDone;
+}
 
 // `smdebug watch <run>`: judges each step as it is saved.
 class WatchCommand final : public Command {
@@ -34,6 +42,7 @@ class WatchCommand final : public Command {
     return "  smdebug watch ./run --rule VanishingGradient --rule "
            "ExplodingTensor\n"
            "  smdebug watch ./run --rule StalledTrainingRule:threshold=600\n"
+           "  smdebug watch ./run --rule my_rules.py:LongWeight:limit=20\n"
            "  smdebug watch ./run --config rules.json --timeout 3600\n"
            "  smdebug watch ./run --rule ExplodingTensor --action stop\n"
            "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
@@ -60,7 +69,7 @@ A second call with the same rule, parameters and steps on the same job judges fr
 the first call has told is not told again.
 
 With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line tells what became of each. While one is done,
-nothing is judged.
+nothing is judged. After a stop the command judges what the job has left, and ends.
 
 JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, `action`, with `name`, `action`, `target`, `outcome` and `detail`, or, at the end, `report`, with the keys of `check --json`.
 )";
@@ -76,8 +85,19 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   }
 
   int Run(Streams streams) override {
-    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
     const InterruptScope interrupt;
+    try {
+      return Watch(interrupt, streams);
+    } catch (const rules::Interrupted&) {
+      return kExitInterrupted;
+    }
+  }
+
+ private:
+  int Watch(const InterruptScope& interrupt, Streams streams) {
+    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
+    const PythonRules python_rules(evaluations, options_,
+                                   [&] { return !interrupt.interrupted(); });
     waiting_since_ = Clock::now();
     const auto storage = AwaitRunFolder(options_.run, streams.err, [&] {
       return !interrupt.interrupted() && !TimedOut();
@@ -91,37 +111,40 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const auto actions = options_.ActionsFor(evaluations, streams.err);
     const Invoker* judging = nullptr;
     int64_t steps = 0;
+    bool is_job_stopped = false;
     InvokeOptions options = options_.ForInvoker(storage.get());
     options.live = true;
     options.on_fire = [&](const RuleFire& fire) {
       view.Tell(fire);
       for (const ActionOutcome& outcome : actions->Fire(fire)) {
         view.Tell(fire.evaluation.name, outcome);
+        is_job_stopped = is_job_stopped || HasStopped(outcome);
       }
     };
     options.go_on = [&] {
       const int64_t judged = judging->steps_judged();
-      if (std::exchange(steps, judged) != judged) {
-        waiting_since_ = Clock::now();
+      const bool is_new = std::exchange(steps, judged) != judged;
+      if (is_new) waiting_since_ = Clock::now();
+      // A job that was stopped need not leave an end marker.
+      if (is_job_stopped && !is_new && !storage->Stat(index::kEndMarkerKey)) {
+        return false;
       }
       view.Update(*judging);
       return streams.out && !interrupt.interrupted() && !TimedOut();
     };
     Invoker invoker(trial.get(), options);
     judging = &invoker;
-    for (RuleEvaluation& evaluation : evaluations) {
-      invoker.Add(std::move(evaluation));
-    }
+    python_rules.AddAll(std::move(evaluations), invoker);
     const bool ended = invoker.Run();
     if (!ended) invoker.Finish(/*stopped=*/true);
     view.End(invoker);
     const int code = ExitCodeOf(invoker.reports());
     if (ended) return code;
+    if (is_job_stopped && !interrupt.interrupted()) return code;
     const int stopped = Stopped(interrupt, streams);
     return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
   }
 
- private:
   int Stopped(const InterruptScope& interrupt, Streams streams) const {
     if (interrupt.interrupted()) return kExitInterrupted;
     if (TimedOut()) {

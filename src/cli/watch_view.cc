@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/finding_json.h"
+#include "src/base/json_writer.h"
 #include "src/cli/fire_actions.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/text.h"
@@ -19,15 +21,11 @@ constexpr std::chrono::milliseconds kInterval{100};
 constexpr size_t kMostLines = 3;
 
 Json FindingJson(const std::string& name, const Finding& finding) {
-  return {{"event", "finding"},
-          {"name", name},
-          {"step", finding.step < 0 ? Json() : Json(finding.step)},
-          {"mode", ModeName(finding.mode)},
-          {"tensor", finding.tensor},
-          {"worker", finding.worker},
-          {"value", JsonNumber(finding.value)},
-          {"threshold", JsonNumber(finding.threshold)},
-          {"message", finding.message}};
+  base::JsonWriter fields;
+  base::AppendFinding(finding, fields);
+  Json json = {{"event", "finding"}, {"name", name}};
+  json.update(Json::parse(fields.text()));
+  return json;
 }
 
 std::string StatusText(const RuleReport& report) {

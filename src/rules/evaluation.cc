@@ -106,6 +106,10 @@ class ConfigurationParser {
         }
       }
     }
+    const auto source = spec.parameters.find("source_s3_uri");
+    if (source != spec.parameters.end() && FindRule(spec.name) == nullptr) {
+      spec.file = source->second.front();
+    }
     RuleEvaluation evaluation = ToEvaluation(std::move(spec));
     evaluation.name = name;
     return evaluation;
@@ -121,14 +125,15 @@ class ConfigurationParser {
 }  // namespace
 
 RuleEvaluation ToEvaluation(RuleSpec spec) {
-  const RuleType& type = rules::RequireRule(spec.name);
-  RuleEvaluation evaluation{.name = type.name, .spec = std::move(spec)};
+  const RuleType* const type =
+      spec.file.empty() ? &rules::RequireRule(spec.name) : nullptr;
+  if (type != nullptr) spec.name = type->name;
+  RuleEvaluation evaluation{.name = spec.name, .spec = std::move(spec)};
   auto& parameters = evaluation.spec.parameters;
-  evaluation.spec.name = type.name;
   std::map<int64_t, std::string> numbered;
   for (auto it = parameters.begin(); it != parameters.end();) {
     const auto& [name, items] = *it;
-    const std::string key = type.name + "." + name;
+    const std::string key = evaluation.spec.name + "." + name;
     const int64_t number = OtherTrialNumber(name);
     if (name == "start_step") {
       evaluation.start_step = ParseStep(key, items);
@@ -145,7 +150,8 @@ RuleEvaluation ToEvaluation(RuleSpec spec) {
       ++it;
       continue;
     }
-    it = Declares(type, name) ? std::next(it) : parameters.erase(it);
+    it = type != nullptr && Declares(*type, name) ? std::next(it)
+                                                  : parameters.erase(it);
   }
   for (auto& [number, path] : numbered) {
     evaluation.other_trials.push_back(std::move(path));
@@ -169,20 +175,21 @@ void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations) {
 }
 
 std::string Describe(const RuleSpec& spec) {
-  if (spec.parameters.empty()) return spec.name;
+  const std::string name =
+      spec.file.empty() ? spec.name : spec.file + ":" + spec.name;
+  if (spec.parameters.empty()) return name;
   if (spec.commas_separate) {
-    std::string text = spec.name;
-    for (const auto& [name, items] : spec.parameters) {
-      text += fmt::format(":{}={}", name, fmt::join(items, ","));
+    std::string text = name;
+    for (const auto& [key, items] : spec.parameters) {
+      text += fmt::format(":{}={}", key, fmt::join(items, ","));
     }
     return text;
   }
   Json parameters = Json::object();
-  for (const auto& [name, items] : spec.parameters) {
-    parameters[name] = items.size() == 1 ? Json(items.front()) : Json(items);
+  for (const auto& [key, items] : spec.parameters) {
+    parameters[key] = items.size() == 1 ? Json(items.front()) : Json(items);
   }
-  return spec.name +
-         parameters.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return name + parameters.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace smdebug

@@ -27,6 +27,26 @@ TEST(EvaluationTest, TheEvaluatorTakesOutWhatIsMeantForIt) {
               ElementsAre(Pair("threshold", ElementsAre("0.5"))));
 }
 
+TEST(EvaluationTest, ARuleOfAFileIsNamedAsItsClass) {
+  const RuleEvaluation evaluation = ToEvaluation(
+      ParseRuleSpec("own.py:Own:limit=2:start_step=5:other_trials=a,b"));
+  EXPECT_EQ(evaluation.name, "Own");
+  EXPECT_EQ(evaluation.start_step, 5);
+  EXPECT_THAT(evaluation.other_trials, ElementsAre("a", "b"));
+  EXPECT_EQ(Describe(evaluation.spec), "own.py:Own:limit=2");
+}
+
+TEST(EvaluationTest, AConfigurationNamesTheFileOfARule) {
+  const std::vector<RuleEvaluation> all = ParseRuleConfigurations(
+      R"([{"RuleConfigurationName": "mine",
+           "RuleParameters": {"rule_to_invoke": "Own", "limit": "2",
+                              "source_s3_uri": "rules/own.py"}}])",
+      "f.json");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].name, "mine");
+  EXPECT_EQ(Describe(all[0].spec), "rules/own.py:Own:limit=2");
+}
+
 TEST(EvaluationTest, BadStepsAndUnknownRulesAreRefused) {
   EXPECT_THROW(ToEvaluation(ParseRuleSpec("VanishingGradient:start_step=-1")),
                ConfigError);

@@ -16,7 +16,7 @@ Invoker::Invoker(Trial* trial, InvokeOptions options)
 Invoker::~Invoker() = default;
 
 void Invoker::Add(RuleEvaluation evaluation) {
-  const RuleType& type = rules::RequireRule(evaluation.spec.name);
+  const RuleType& type = rules::RequireRule(evaluation.spec);
   session_->Add(std::move(evaluation), type);
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smdebug/error.h"
+#include "src/rules/interrupted.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::rules {
@@ -234,6 +235,32 @@ TEST_F(InvokerTest, ARuleThatIsStoppedSaysSo) {
   EXPECT_FALSE(invoker.Run());
   invoker.Finish(/*stopped=*/true);
   EXPECT_EQ(invoker.reports()[0].status, RuleStatus::kStopped);
+}
+
+class CalledOff final : public Rule {
+ public:
+  std::vector<Finding> Check(StepView& view) override {
+    if (view.step() == 1) throw Interrupted();
+    return {{.message = "so it is"}};
+  }
+};
+
+TEST_F(InvokerTest, AStepWhoseVerdictWasCalledOffIsNotJudged) {
+  SaveRun(3);
+  RuleType type;
+  type.name = "Own";
+  type.make = [](const RuleParameters&) {
+    return std::make_unique<CalledOff>();
+  };
+  Invoker invoker(Open(), {});
+  invoker.Add({.name = "Own", .spec = {.name = "Own"}}, type);
+  EXPECT_FALSE(invoker.Run());
+  invoker.Finish(/*stopped=*/true);
+  const RuleReport report = invoker.reports()[0];
+  EXPECT_EQ(report.status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(report.steps_judged, 1);
+  EXPECT_EQ(report.last_step, 0);
+  EXPECT_FALSE(report.ended);
 }
 
 TEST_F(InvokerTest, AStallFiresOncePerWait) {

@@ -98,12 +98,14 @@ void Judge::AskOne(Desk& desk, Seat& seat, std::vector<Finding>& found,
 std::vector<Finding> Judge::JudgeStep(
     std::span<const std::unique_ptr<Desk>> desks) {
   told_of_wait_ = false;
+  std::vector<Finding> found =
+      Ask(desks, [](Rule& rule, Seat& seat, Desk& desk) {
+        seat.judged = true;
+        return rule.Check(desk.view);
+      });
   ++report.steps_judged;
   report.last_step = desks.front()->view.step();
-  return Ask(desks, [](Rule& rule, Seat& seat, Desk& desk) {
-    seat.judged = true;
-    return rule.Check(desk.view);
-  });
+  return found;
 }
 
 std::vector<Finding> Judge::NoteWait(

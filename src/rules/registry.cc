@@ -61,8 +61,15 @@ const RuleType& rules::RequireRule(std::string_view name) {
                     fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+const RuleType& rules::RequireRule(const RuleSpec& spec) {
+  if (spec.file.empty()) return RequireRule(spec.name);
+  throw ConfigError("rule", Describe(spec),
+                    "a built-in rule: those of Python files are for `smdebug "
+                    "check` and `smdebug watch`");
+}
+
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
-  return MakeRule(rules::RequireRule(spec.name), spec);
+  return MakeRule(rules::RequireRule(spec), spec);
 }
 
 std::unique_ptr<Rule> MakeRule(const RuleType& type, const RuleSpec& spec) {

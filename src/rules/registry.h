@@ -31,6 +31,9 @@ RuleType WeightUpdateRatioType();
 // those there are.
 const RuleType& RequireRule(std::string_view name);
 
+// The same of a spec; one of a file is refused.
+const RuleType& RequireRule(const RuleSpec& spec);
+
 // RuleType::make for a rule whose constructor takes its parameters.
 template <typename R>
 std::unique_ptr<Rule> Make(const RuleParameters& parameters) {

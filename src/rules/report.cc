@@ -1,34 +1,10 @@
-#include <cmath>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "smdebug/invoker.h"
+#include "src/base/finding_json.h"
+#include "src/base/json_writer.h"
 
 namespace smdebug {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-// JSON has no NaN and no infinities; they are texts.
-Json NumberJson(double number) {
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
-
-Json FindingJson(const Finding& finding) {
-  return {{"step", finding.step < 0 ? Json() : Json(finding.step)},
-          {"mode", ModeName(finding.mode)},
-          {"tensor", finding.tensor},
-          {"worker", finding.worker},
-          {"value", NumberJson(finding.value)},
-          {"threshold", NumberJson(finding.threshold)},
-          {"message", finding.message}};
-}
-
-}  // namespace
-
 std::string_view StatusName(RuleStatus status) noexcept {
   switch (status) {
     case RuleStatus::kInProgress:
@@ -58,22 +34,31 @@ void RuleReport::Add(std::vector<Finding> found) {
 }
 
 std::string ToJson(const RuleReport& report) {
-  Json findings = Json::array();
+  base::JsonWriter json;
+  json.BeginObject();
+  json.Key("name").String(report.name);
+  json.Key("rule").String(report.rule);
+  json.Key("status").String(StatusName(report.status));
+  json.Key("details").String(report.details);
+  json.Key("fired_steps").BeginArray();
+  for (const int64_t step : report.fired_steps) json.Int(step);
+  json.EndArray();
+  json.Key("findings_total").Int(report.findings_total);
+  json.Key("findings").BeginArray();
   for (const Finding& finding : report.findings) {
-    findings.push_back(FindingJson(finding));
+    base::AppendFinding(finding, json);
   }
-  const Json json = {
-      {"name", report.name},
-      {"rule", report.rule},
-      {"status", StatusName(report.status)},
-      {"details", report.details},
-      {"fired_steps", report.fired_steps},
-      {"findings_total", report.findings_total},
-      {"findings", std::move(findings)},
-      {"steps_judged", report.steps_judged},
-      {"last_step", report.last_step < 0 ? Json() : Json(report.last_step)},
-      {"ended", report.ended}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  json.EndArray();
+  json.Key("steps_judged").Int(report.steps_judged);
+  json.Key("last_step");
+  if (report.last_step < 0) {
+    json.Null();
+  } else {
+    json.Int(report.last_step);
+  }
+  json.Key("ended").Bool(report.ended);
+  json.EndObject();
+  return json.Take();
 }
 
 }  // namespace smdebug

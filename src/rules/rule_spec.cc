@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,9 @@ namespace smdebug {
 namespace {
 
 constexpr std::string_view kForms =
-    "Name, Name:param=value:param=value or Name{\"param\": \"value\"}";
+    "Name, Name:param=value:param=value or Name{\"param\": \"value\"}, where "
+    "Name may be path/to/file.py:ClassName";
+constexpr std::string_view kPython = ".py";
 
 std::string TextOf(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -35,9 +38,16 @@ RuleSpec ParseJsonForm(std::string_view text, size_t brace) {
   return spec;
 }
 
-}  // namespace
+// The first part, if it names a Python file; else empty.
+std::string_view FileOf(std::string_view text) {
+  const std::string_view first =
+      text.substr(0, std::min(text.find(':'), text.find('{')));
+  return first.size() > kPython.size() && first.ends_with(kPython)
+             ? first
+             : std::string_view();
+}
 
-RuleSpec ParseRuleSpec(std::string_view text) {
+RuleSpec ParseNamed(std::string_view text) {
   const size_t brace = text.find('{');
   const size_t colon = text.find(':');
   if (brace != std::string_view::npos && brace < colon) {
@@ -57,6 +67,22 @@ RuleSpec ParseRuleSpec(std::string_view text) {
     spec.parameters[std::string(pair.substr(0, equals))] = {
         std::string(pair.substr(equals + 1))};
     begin = end;
+  }
+  return spec;
+}
+
+}  // namespace
+
+RuleSpec ParseRuleSpec(std::string_view text) {
+  const std::string_view file = FileOf(text);
+  if (file.empty()) return ParseNamed(text);
+  if (text.size() == file.size() || text[file.size()] != ':') {
+    throw ConfigError("rule", text, kForms);
+  }
+  RuleSpec spec = ParseNamed(text.substr(file.size() + 1));
+  spec.file = file;
+  if (spec.name.find('=') != std::string::npos) {
+    throw ConfigError("rule", text, kForms);
   }
   return spec;
 }

@@ -47,6 +47,30 @@ TEST(RuleSpecTest, ABraceInAValueIsNoJson) {
               ElementsAre(Pair("tensor_regex", ElementsAre("a{2}"))));
 }
 
+TEST(RuleSpecTest, AClassOfAPythonFileHasParametersInBothForms) {
+  for (const char* text : {"my/rules.v2.py:Own:a=1:b=p,q",
+                           R"(my/rules.v2.py:Own{"a": 1, "b": "p,q"})"}) {
+    const RuleSpec spec = ParseRuleSpec(text);
+    EXPECT_EQ(spec.file, "my/rules.v2.py") << text;
+    EXPECT_EQ(spec.name, "Own") << text;
+    EXPECT_THAT(spec.parameters, ElementsAre(Pair("a", ElementsAre("1")),
+                                             Pair("b", ElementsAre("p,q"))))
+        << text;
+  }
+  EXPECT_EQ(ParseRuleSpec("AllZero:tensor_regex=a.py").file, "");
+}
+
+TEST(RuleSpecTest, APythonFileNeedsAClass) {
+  for (const char* text : {"own.py", "own.py:", "own.py:a=1", "own.py{}",
+                           "own.py::a=1", "own.py:Own:a"}) {
+    EXPECT_THROW(ParseRuleSpec(text), ConfigError) << text;
+  }
+}
+
+TEST(RuleSpecTest, ARuleOfAFileIsNotMadeHere) {
+  EXPECT_THROW(MakeRule(ParseRuleSpec("own.py:AllZero")), ConfigError);
+}
+
 TEST(RuleSpecTest, WhatIsOfNeitherFormIsRefused) {
   for (const char* text : {"", ":a=1", "X:", "X:a", "X:=1",
                            "X:a=1:", R"(X{"a")", "X{1}", R"({"a": 1})",

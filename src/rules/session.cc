@@ -8,6 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/log.h"
+#include "src/rules/interrupted.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::rules {
@@ -183,6 +184,16 @@ bool Session::AllPast(int64_t step) const {
 }
 
 bool Session::Run() {
+  try {
+    if (!JudgeToTheEnd()) return false;
+  } catch (const Interrupted&) {
+    return false;
+  }
+  Finish(/*stopped=*/false);
+  return true;
+}
+
+bool Session::JudgeToTheEnd() {
   // Whether everything was seen is asked before the last look at the steps.
   for (bool done = false; !done;) {
     if (!GoOn()) return false;
@@ -191,9 +202,7 @@ bool Session::Run() {
     NoteWait(std::chrono::duration<double>(Clock::now() - newest_).count());
     trial_->WaitForChange(kPiece);
   }
-  if (!GoOn()) return false;
-  Finish(/*stopped=*/false);
-  return true;
+  return GoOn();
 }
 
 void Session::NoteWait(double seconds) {

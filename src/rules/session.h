@@ -61,6 +61,7 @@ class Session {
   };
 
   bool GoOn() const { return !options_.go_on || options_.go_on(); }
+  bool JudgeToTheEnd();
   size_t OtherTrial(const std::string& path);
   void UpdateDesks();
   void JudgeStep(int64_t step);

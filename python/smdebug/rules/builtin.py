@@ -9,30 +9,15 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from smdebug import _core
 from smdebug.core.modes import ModeKeys
+from smdebug.rules.finding import Finding
 from smdebug.rules.rule import Rule
 
 if TYPE_CHECKING:
     from smdebug.trials.trial import Trial
-
-
-class Finding(NamedTuple):
-    """What a rule found, with the evidence."""
-
-    step: int
-    """Over all modes."""
-    mode: ModeKeys
-    tensor: str
-    """Empty if it is about the step as a whole."""
-    worker: str
-    value: float
-    """What was measured."""
-    threshold: float
-    """What it was compared with."""
-    message: str
 
 
 class BuiltInRule(Rule):
@@ -110,6 +95,9 @@ class BuiltInRule(Rule):
         Empty if nothing has changed since the last call; most rules have findings alone.
         """
         return self._prepare().files()
+
+    def _evidence(self) -> list[Finding]:
+        return [*self.findings, *super()._evidence()]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_reader": None, "_judge": None}

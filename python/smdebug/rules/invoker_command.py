@@ -1,82 +1,28 @@
 """`python -m smdebug.rules.rule_invoker`: one rule over one run.
 
 Beside the options that --help tells, each parameter of the rule is one: --threshold 0.1. Exits with
-0 if the rule did not fire, and with 1 if it did or could not be evaluated.
+0 if the rule did not fire, and with 1 if it did or could not be evaluated. With --serve alone it
+evaluates a rule for the `smdebug` program; smdebug.rules.rule_server tells how.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import inspect
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from smdebug.analysis.utils import parse_bool, parse_list_from_str
 from smdebug.exceptions import NoMoreData
-from smdebug.rules.builtin import BUILT_IN_RULES
-from smdebug.rules.rule import Rule
+from smdebug.rules.rule_classes import convert_parameters, find_rule, make_rule
 from smdebug.rules.rule_invoker import firings
-from smdebug.trials import Trial, create_trial
+from smdebug.trials import create_trial
 
 _OK, _FIRED = 0, 1
 
 
-def find_rule(name: str) -> type[Rule]:
-    """A built-in rule, in any letter case, or `path/to/file.py:ClassName`; else ValueError."""
-    path, colon, class_name = name.rpartition(":")
-    if colon and path.endswith(".py"):
-        return _load(Path(path), class_name)
-    for known, rule in BUILT_IN_RULES.items():
-        if known.lower() == name.lower():
-            return rule
-    raise ValueError(
-        f"'{name}' is not a rule; expected path/to/file.py:ClassName or one of "
-        f"{', '.join(BUILT_IN_RULES)}"
-    )
-
-
-def _load(path: Path, class_name: str) -> type[Rule]:
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
-    rule = getattr(module, class_name, None)
-    if not (isinstance(rule, type) and issubclass(rule, Rule)):
-        raise ValueError(f"{path} has no class {class_name} that derives from smdebug.rules.Rule")
-    return rule
-
-
-def make_rule(rule: type[Rule], trial: Trial, others: list[Trial], given: dict[str, str]) -> Rule:
-    """The rule with the parameters that were given, as texts.
-
-    ValueError for one that it does not have, and for one that it needs.
-    """
-    known = list(inspect.signature(rule).parameters.values())[1:]
-    names = [parameter.name for parameter in known]
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-    for name in given:
-        if name not in names and not takes_any:
-            raise ValueError(f"{rule.__name__} has no parameter {name}; it has {', '.join(names)}")
-    arguments: dict[str, Any] = dict(given)
-    if "other_trials" in names and others:
-        arguments["other_trials"] = others
-    for parameter in known:
-        variadic = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        if parameter.name in arguments or variadic:
-            continue
-        if parameter.default is parameter.empty:
-            raise ValueError(f"{rule.__name__} needs --{parameter.name}")
-    return rule(trial, **arguments)
-
-
-def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, str]]:
+def _parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
     parser = argparse.ArgumentParser(
         prog="python -m smdebug.rules.rule_invoker",
         description="Checks a run with one rule, until the job has ended.",
@@ -109,9 +55,15 @@ def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, st
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; the exit code."""
-    options, given = _parse(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words == ["--serve"]:
+        from smdebug.rules.rule_server import serve
+
+        return serve()
+    options, texts = _parse(words)
     steps = (options.start_step, options.end_step)
     rule_class = find_rule(options.rule_name)
+    given = convert_parameters(rule_class, texts, has_others=options.other_trials is not None)
     trial = create_trial(options.trial_dir, range_steps=None if steps == (None, None) else steps)
     others = [create_trial(path) for path in parse_list_from_str(options.other_trials)]
     rule = make_rule(rule_class, trial, others, given)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from smdebug.analysis.utils import no_refresh
 from smdebug.core.logger import get_logger
+from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import RuleEvaluationConditionMet
 from smdebug.rules.action import Actions
+from smdebug.rules.finding import Finding
 from smdebug.rules.req_tensors import RequiredTensors
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Rule(ABC):
             "Datapoints": 0,
             "RuleParameters": "",
         }
+        self._found: list[Finding] = []
 
     def set_required_tensors(self, step: int) -> None:
         """Adds to `req_tensors` what invoke_at_step() needs; nothing by default."""
@@ -52,12 +55,37 @@ class Rule(ABC):
     def invoke_at_step(self, step: int) -> bool | None:
         """Whether the condition is met at a global step."""
 
+    def add_finding(
+        self,
+        message: str,
+        *,
+        tensor: str = "",
+        value: float = 0.0,
+        threshold: float = 0.0,
+        worker: str = "",
+    ) -> None:
+        """Adds evidence of why the rule fires at the step that is checked.
+
+        To be called by invoke_at_step(), which then returns True. `smdebug watch` and
+        `smdebug check` show it: what was measured of which tensor, what it was compared with, and
+        one sentence that a person understands.
+        """
+        found = Finding(
+            -1, ModeKeys.GLOBAL, tensor, worker, float(value), float(threshold), message
+        )
+        self._found.append(found)
+
+    def _evidence(self) -> list[Finding]:
+        """Of the step that was checked last."""
+        return self._found
+
     def invoke(self, step: int) -> None:
         """Checks a global step, once it can be read.
 
         RuleEvaluationConditionMet if the condition is met there.
         """
         self.base_trial.wait_for_steps([step])
+        self._found = []
         with no_refresh(self.trials):
             self.req_tensors.clear()
             self.set_required_tensors(step)

@@ -85,7 +85,10 @@ def test_a_fire_may_be_raised(run: Path, own_rule: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [([], "needs --threshold"), (["--threshold", "1", "--other", "2"], "has no parameter other")],
+    [
+        ([], "needs a value of threshold"),
+        (["--threshold", "1", "--other", "2"], "has no parameter other"),
+    ],
 )
 def test_wrong_parameters_are_refused(words: list[str], why: str, run: Path, own_rule: str) -> None:
     done = call(run, own_rule, *words)

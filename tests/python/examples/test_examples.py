@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
 import numpy as np
 import pytest
 from smdebug import modes
+from smdebug.rules import check
 from smdebug.trials import Trial, create_trial
 from support.scripts import run_python
 
@@ -27,10 +29,10 @@ def output() -> list[str]:
 def run_example(tmp_path: Path, environment: dict[str, str], output: list[str]) -> RunExample:
     """Runs an example to its end and opens its run."""
 
-    def run(name: str, steps: int, *launcher: str) -> Trial:
+    def run(name: str, steps: int, *launcher: str, options: Sequence[str] = ()) -> Trial:
         folder = tmp_path / "run"
-        options = ["--out-dir", str(folder), "--steps", str(steps)]
-        called = [*launcher, str(EXAMPLES / name), *options]
+        given = ["--out-dir", str(folder), "--steps", str(steps), *options]
+        called = [*launcher, str(EXAMPLES / name), *given]
         done = run_python(called, environment, tmp_path)
         assert done.returncode == 0, done.stdout
         output.append(done.stdout)
@@ -90,14 +92,35 @@ def test_custom_loop(run_example: RunExample) -> None:
     assert trial.tensor("gradient/Regressor_out.weight").steps(mode=modes.EVAL) == []
 
 
+def sizes_of(trial: Trial, tensor: str) -> list[float]:
+    gradient = trial.tensor(tensor)
+    return [gradient.reduction_value(s, "mean", abs=True).item() for s in gradient.steps()]
+
+
+def losses_of(trial: Trial) -> list[float]:
+    values = trial.tensor("CrossEntropyLoss_output_0").values().values()
+    return [value.item() for value in values]
+
+
 def test_goes_wrong(run_example: RunExample) -> None:
-    trial = run_example("goes_wrong.py", 200)
-    losses = [value.item() for value in trial.tensor("CrossEntropyLoss_output_0").values().values()]
-    assert min(losses) < 1
-    assert losses[-1] == pytest.approx(np.log(10), abs=0.1)
-    gradient = trial.tensor("gradient/Net_fc1.weight")
-    sizes = [gradient.reduction_value(s, "mean", abs=True).item() for s in gradient.steps()]
-    assert sizes[-1] < 1e-2 * max(sizes)
+    trial = run_example("goes_wrong.py", 101)
+    assert trial.steps() == list(range(0, 101, 5))
+    assert losses_of(trial) == pytest.approx([np.log(10)] * 21, abs=0.1)
+    assert max(sizes_of(trial, "gradient/Net_hidden.0.weight")) < 1e-7
+    (vanishing, loss) = check(trial.path, ["VanishingGradient", "LossNotDecreasing:robust=true"])
+    assert vanishing["fired_steps"] == trial.steps()
+    assert vanishing["findings"][0]["tensor"] == "gradient/Net_hidden.0.bias"
+    assert loss["status"] == "IssuesFound"
+
+
+def test_goes_wrong_no_more(run_example: RunExample, output: list[str]) -> None:
+    trial = run_example("goes_wrong.py", 2000, options=["--fix"])
+    assert "the digits are known" in output[0]
+    assert losses_of(trial)[-1] < 0.5
+    reports = check(
+        trial.path, ["VanishingGradient", "ExplodingTensor", "LossNotDecreasing:robust=true"]
+    )
+    assert [report["status"] for report in reports] == ["NoIssuesFound"] * 3
 
 
 @pytest.mark.parametrize("launcher", [[], ["-m", "torch.distributed.run", "--nproc-per-node=2"]])

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smdebug::base {
+
+// Owns a file descriptor. One thread at a time.
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { Close(); }
+
+  int get() const noexcept { return fd_; }
+  void Close();
+
+ private:
+  int fd_;
+};
+
+// A program to be started.
+struct ChildProgram {
+  std::vector<std::string> words;  // The program, looked for in PATH, first.
+  std::vector<std::string> environment;  // "NAME=value" each, and no others.
+  // What it has as its standard streams; this process keeps its own.
+  int input = 0;
+  int output = 1;
+  int error = 2;
+};
+
+// "NAME=value" for each variable of this process.
+std::vector<std::string> OwnEnvironment();
+
+// Starts a program as the leader of a new group, with signals as they are by
+// default; returns its number. Throws std::system_error that names the program.
+pid_t StartChild(ChildProgram program);
+
+// Waits until a child has ended, takes it from the table of processes, and
+// tells how, as waitpid() does; nullopt if someone else in this process did so
+// first.
+std::optional<int> Reap(pid_t pid);
+
+// "exit code 3" or "signal 9".
+std::string EndText(int status);
+
+}  // namespace smdebug::base
