@@ -27,6 +27,15 @@ TEST(EvaluationTest, TheEvaluatorTakesOutWhatIsMeantForIt) {
               ElementsAre(Pair("threshold", ElementsAre("0.5"))));
 }
 
+TEST(EvaluationTest, AStartStepOfTheRuleItselfIsLeftToIt) {
+  const RuleEvaluation evaluation =
+      ToEvaluation(ParseRuleSpec("Overfit:start_step=5:end_step=9"));
+  EXPECT_EQ(evaluation.start_step, std::nullopt);
+  EXPECT_EQ(evaluation.end_step, 9);
+  EXPECT_THAT(evaluation.spec.parameters,
+              ElementsAre(Pair("start_step", ElementsAre("5"))));
+}
+
 TEST(EvaluationTest, BadStepsAndUnknownRulesAreRefused) {
   EXPECT_THROW(ToEvaluation(ParseRuleSpec("VanishingGradient:start_step=-1")),
                ConfigError);
