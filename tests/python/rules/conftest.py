@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 _asked = os.environ.get("SMDEBUG_EXAMPLES")
 settings.register_profile(
     "rules",
-    max_examples=int(_asked or 40),
+    max_examples=int(_asked or 30),
     derandomize=_asked is None,
     database=None,
     deadline=None,
