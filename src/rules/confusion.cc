@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ namespace {
 constexpr int64_t kWindowPairs = 100;
 constexpr size_t kLeastWindows = 20;
 constexpr size_t kLeastWindowsAtEnd = 4;
+constexpr size_t kJudgedWindows = kLeastWindows / 3;
 constexpr int64_t kLeastOfClass = 10;
 constexpr double kSure = 2;
 // When robust: part of the accuracy that is little for a class.
@@ -25,9 +27,10 @@ constexpr double kLittle = 2.0 / 3;
 // When robust, verdicts are about windows of at least 100 pairs, and come when
 // the accuracy no longer grows: after 20 windows of which the last third is
 // hardly better than the middle one, or at the end after 4 of which the later
-// half is. Classes with 10 samples count, that are off by two standard errors
-// and much worse than all together: where every class is uncertain, the task
-// is.
+// half is. The last windows of that part are judged together, at most 6, so
+// that many classes have samples enough. Classes with 10 samples count, that
+// are off by two standard errors and much worse than all together: where every
+// class is uncertain, the task is.
 class Confusion final : public Rule {
  public:
   explicit Confusion(const RuleParameters& parameters)
@@ -60,9 +63,10 @@ class Confusion final : public Rule {
     } else if (matrix.pairs() >= kWindowPairs) {
       accuracies_.push_back(matrix.Accuracy());
       pairs_ += matrix.pairs();
-      last_ = std::exchange(window_, {});
+      last_.push_back(std::exchange(window_, {}));
+      if (last_.size() > kJudgedWindows) last_.pop_front();
       tensor_ = tensor;
-      if (HasSettled(kLeastWindows, 3)) Judge(last_, tensor, findings);
+      if (HasSettled(kLeastWindows, 3)) Judge(Last(3), tensor, findings);
     }
     return findings;
   }
@@ -71,7 +75,7 @@ class Confusion final : public Rule {
     std::vector<Finding> findings;
     const bool is_new = accuracies_.size() < kLeastWindows;
     if (is_new && HasSettled(kLeastWindowsAtEnd, 2)) {
-      Judge(last_, tensor_, findings);
+      Judge(Last(2), tensor_, findings);
     }
     return findings;
   }
@@ -142,6 +146,16 @@ class Confusion final : public Rule {
     return late - early <= kSure * error;
   }
 
+  // The last windows of the last of so many parts, taken together.
+  ConfusionMatrix Last(size_t parts) const {
+    const size_t count = std::min(accuracies_.size() / parts, last_.size());
+    ConfusionMatrix together;
+    for (size_t i = last_.size() - count; i < last_.size(); ++i) {
+      together.Add(last_[i]);
+    }
+    return together;
+  }
+
   // How far a ratio may be off by chance.
   double Margin(double limit, int64_t count) const {
     return robust_ ? kSure * std::sqrt(limit * (1 - limit) /
@@ -204,9 +218,9 @@ class Confusion final : public Rule {
   const double max_off_diag_;
   const bool robust_;
   ConfusionMatrix window_;
-  ConfusionMatrix last_;            // The last full window,
-  std::string tensor_;              // and whose it was.
-  std::vector<double> accuracies_;  // By window.
+  std::deque<ConfusionMatrix> last_;  // Full windows, at most kJudgedWindows,
+  std::string tensor_;                // and whose the last one was.
+  std::vector<double> accuracies_;    // By window.
   int64_t pairs_ = 0;
 };
 
@@ -262,7 +276,8 @@ RuleType ConfusionType() {
           "values.\n\n"
           "Robust: windows of at least 100 pairs, from the twentieth on (at "
           "the end of the run the last one, if there are four), once "
-          "the accuracy no longer grows; a class needs 10 predictions and has "
+          "the accuracy no longer grows; up to six of them are judged "
+          "together; a class needs 10 predictions and has "
           "to be off by two standard errors from a milder limit: two thirds "
           "of the accuracy of all classes, or what guessing gives, have to "
           "be right, and the rest may be of another class. So a network that "

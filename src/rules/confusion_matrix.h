@@ -12,12 +12,18 @@ class ConfusionMatrix {
  public:
   using Cells = std::map<std::pair<int64_t, int64_t>, int64_t>;
 
-  void Add(int64_t label, int64_t prediction) {
-    ++cells_[{label, prediction}];
-    ++labels_[label];
-    ++predictions_[prediction];
-    ++pairs_;
-    right_ += label == prediction ? 1 : 0;
+  void Add(int64_t label, int64_t prediction, int64_t count = 1) {
+    cells_[{label, prediction}] += count;
+    labels_[label] += count;
+    predictions_[prediction] += count;
+    pairs_ += count;
+    right_ += label == prediction ? count : 0;
+  }
+
+  void Add(const ConfusionMatrix& other) {
+    for (const auto& [cell, count] : other.cells_) {
+      Add(cell.first, cell.second, count);
+    }
   }
 
   int64_t pairs() const noexcept { return pairs_; }

@@ -88,5 +88,66 @@ TEST(ConfusionTest, RobustFiresOnceTheNetworkNoLongerLearns) {
   EXPECT_THAT(stuck.Fired("Confusion:robust=true"), ElementsAre(9));
 }
 
+// Steps of 100 labels, the classes in turn; `predict` tells what is predicted
+// for the i-th label of a class.
+template <typename Predict>
+FakeRun Classified(int steps, int64_t classes, const Predict& predict) {
+  FakeRun run;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<int64_t> labels;
+    std::vector<int64_t> predictions;
+    for (int64_t i = 0; i < 100; ++i) {
+      labels.push_back(i % classes);
+      predictions.push_back(predict(i % classes, i / classes));
+    }
+    run.At(step).PutInts("labels", labels).PutInts("predictions", predictions);
+  }
+  return run;
+}
+
+TEST(ConfusionTest, RobustNeedsFourWindowsAtTheEndAndTwentyBefore) {
+  const auto swapped = [](int64_t label, int64_t) { return 1 - label; };
+  EXPECT_THAT(Classified(3, 2, swapped).Fired("Confusion:robust=true"),
+              IsEmpty());
+  EXPECT_THAT(Classified(4, 2, swapped).Fired("Confusion:robust=true"),
+              ElementsAre(3));
+  EXPECT_THAT(Classified(21, 2, swapped).Fired("Confusion:robust=true"),
+              ElementsAre(19, 20));
+}
+
+TEST(ConfusionTest, RobustTakesSmallBatchesTogether) {
+  FakeRun run;
+  for (int step = 0; step < 40; ++step) {
+    run.At(step)
+        .PutInts("labels", std::vector<int64_t>(10, step % 2))
+        .PutInts("predictions", std::vector<int64_t>(10, 1 - step % 2));
+  }
+  EXPECT_THAT(run.Fired("Confusion:robust=true"), ElementsAre(39));
+}
+
+TEST(ConfusionTest, RobustLeavesATaskAloneThatIsUncertainForEveryClass) {
+  // Seven of ten are right, whatever the class.
+  FakeRun run = Classified(30, 4, [](int64_t label, int64_t i) {
+    return i % 10 < 7 ? label : (label + i % 3 + 1) % 4;
+  });
+  EXPECT_EQ(run.Fired("Confusion").size(), 30U);
+  EXPECT_THAT(run.Fired("Confusion:robust=true"), IsEmpty());
+}
+
+TEST(ConfusionTest, RobustFiresOnTwoClassesThatAreSwappedAmongOthers) {
+  FakeRun run = Classified(30, 5, [](int64_t label, int64_t) {
+    return label < 2 ? 1 - label : label;
+  });
+  EXPECT_EQ(run.Fired("Confusion:robust=true").size(), 11U);
+  for (const Finding& finding : run.Judge("Confusion:robust=true")) {
+    EXPECT_THAT(finding.message, ::testing::ContainsRegex("class [01]"));
+  }
+}
+
+TEST(ConfusionTest, RobustFiresIfAllOfTenClassesAreTakenForOne) {
+  FakeRun run = Classified(30, 10, [](int64_t, int64_t) { return 0; });
+  EXPECT_EQ(run.Fired("Confusion:robust=true").size(), 11U);
+}
+
 }  // namespace
 }  // namespace smdebug::rules

@@ -135,7 +135,7 @@ RuleEvaluation ToEvaluation(RuleSpec spec) {
     const auto& [name, items] = *it;
     const std::string key = evaluation.spec.name + "." + name;
     const int64_t number = OtherTrialNumber(name);
-    if (name == "start_step") {
+    if (name == "start_step" && !Declares(type, name)) {
       evaluation.start_step = ParseStep(key, items);
     } else if (name == "end_step") {
       evaluation.end_step = ParseStep(key, items);

@@ -47,6 +47,15 @@ TEST(EvaluationTest, AConfigurationNamesTheFileOfARule) {
   EXPECT_EQ(Describe(all[0].spec), "rules/own.py:Own:limit=2");
 }
 
+TEST(EvaluationTest, AStartStepOfTheRuleItselfIsLeftToIt) {
+  const RuleEvaluation evaluation =
+      ToEvaluation(ParseRuleSpec("Overfit:start_step=5:end_step=9"));
+  EXPECT_EQ(evaluation.start_step, std::nullopt);
+  EXPECT_EQ(evaluation.end_step, 9);
+  EXPECT_THAT(evaluation.spec.parameters,
+              ElementsAre(Pair("start_step", ElementsAre("5"))));
+}
+
 TEST(EvaluationTest, BadStepsAndUnknownRulesAreRefused) {
   EXPECT_THROW(ToEvaluation(ParseRuleSpec("VanishingGradient:start_step=-1")),
                ConfigError);

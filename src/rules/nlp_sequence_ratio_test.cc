@@ -4,7 +4,6 @@ namespace smdebug::rules {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST(NLPSequenceRatioTest, FiresAboveTheThresholdOnly) {
   FakeRun run;

@@ -23,6 +23,18 @@ TEST(OverfitTest, FiresAtTheFirstTrainingStepAfterABlockAndAtTheEnd) {
               ElementsAre(6, 8));
 }
 
+// Epochs of 1000 steps of training and 200 of validation, saved every 100.
+TEST(OverfitTest, FiresAtTheStepAfterTheSixthEpoch) {
+  FakeRun run;
+  for (int64_t step = 0; step < 8400; step += 100) {
+    const bool eval = step % 1200 >= 1000;
+    const bool overfits = step / 1200 >= 5;
+    run.At(step, eval ? Mode::kEval : Mode::kTrain)
+        .Put("loss", {eval && overfits ? 1.5 : 1.0});
+  }
+  EXPECT_THAT(run.Fired("Overfit").front(), 7200);
+}
+
 TEST(OverfitTest, TheRatioItselfIsHealthy) {
   EXPECT_THAT(Blocks({{1, 1.125}}).Fired("Overfit:ratio_threshold=0.125"),
               IsEmpty());
@@ -79,7 +91,7 @@ TEST(OverfitTest, RobustLeavesLossesNearZeroAlone) {
 TEST(OverfitTest, RobustKnowsTheNoiseFromBlocksBefore) {
   FakeRun run;
   int64_t step = 0;
-  const auto block = [&](std::vector<double> training) {
+  const auto block = [&](const std::vector<double>& training) {
     for (const double loss : training) {
       run.At(step++, Mode::kTrain).Put("loss", {loss});
     }

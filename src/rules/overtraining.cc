@@ -86,14 +86,17 @@ class Overtraining final : public Rule {
     int64_t seen = 0;
     std::vector<double> window = {};         // For robust.
     std::optional<Window> best_window = {};  // With the lowest mean.
-    bool rises = false;  // The last full window, over the best.
+    bool rises = false;  // The last full window, and no better loss since.
   };
 
   void Note(Phase& phase, double loss) const {
     ++phase.seen;
     const bool is_better = phase.best - loss > delta_;
     phase.since_best = is_better ? 0 : phase.since_best + 1;
-    if (is_better) phase.best = loss;
+    if (is_better) {
+      phase.best = loss;
+      phase.rises = false;
+    }
     if (!robust_ || !std::isfinite(loss)) return;
     phase.window.push_back(loss);
     if (std::ssize(phase.window) < std::max(phase.patience, kLeastWindow)) {

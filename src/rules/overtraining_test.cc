@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(OvertrainingTest, TrainingAloneCountsWithoutValidation) {
   FakeRun run;
@@ -33,7 +34,7 @@ TEST(OvertrainingTest, BothPhasesHaveToBeStuck) {
   for (int step = 0; step < 24; ++step) {
     const bool eval = step % 2 == 1;
     run.At(step, eval ? Mode::kEval : Mode::kTrain)
-        .Put("loss", {eval ? (step < 12 ? 9.0 - step / 2 : 4.0) : 1.0});
+        .Put("loss", {eval ? (step < 12 ? 9.5 - step / 2.0 : 4.0) : 1.0});
   }
   // The best validation loss is at step 11, its tenth one after that at 31.
   EXPECT_THAT(run.Fired("Overtraining"), IsEmpty());
@@ -78,6 +79,76 @@ TEST(OvertrainingTest, RobustAsksForAValidationLossThatRises) {
     EXPECT_THAT(plateau.Fired("Overtraining:robust=true"), IsEmpty()) << seed;
     EXPECT_FALSE(rises.Fired("Overtraining:robust=true").empty()) << seed;
   }
+}
+
+// Steps without a mode, so that training alone is judged.
+FakeRun Losses(const std::vector<double>& losses) {
+  FakeRun run;
+  int64_t step = 0;
+  for (const double loss : losses) run.At(step++).Put("loss", {loss});
+  return run;
+}
+
+// `count` losses from `first` on, each so much above the one before.
+std::vector<double> Line(int count, double first, double by) {
+  std::vector<double> losses;
+  for (int i = 0; i < count; ++i) losses.push_back(first + by * i);
+  return losses;
+}
+
+std::vector<double> Joined(std::vector<double> a,
+                           const std::vector<double>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+TEST(OvertrainingTest, RobustComparesWindowsOfTenWithTheBest) {
+  FakeRun run = Losses(Joined(Line(10, 1, 0), Line(20, 1.2, 0)));
+  EXPECT_THAT(run.Fired("Overtraining").front(), 5);
+  // The second window is full at step 19.
+  EXPECT_THAT(run.Fired("Overtraining:robust=true").front(), 19);
+  EXPECT_THAT(run.Fired("Overtraining:robust=true:patience_train=15").front(),
+              29);
+}
+
+TEST(OvertrainingTest, RobustAsksForARiseByFivePercentAndByDelta) {
+  FakeRun run = Losses(Joined(Line(10, 1, 0), Line(10, 1.04, 0)));
+  EXPECT_THAT(run.Fired("Overtraining:robust=true"), IsEmpty());
+  run = Losses(Joined(Line(10, 1, 0), Line(10, 1.06, 0)));
+  EXPECT_THAT(run.Fired("Overtraining:robust=true"), ElementsAre(19));
+  EXPECT_THAT(run.Fired("Overtraining:robust=true:delta=0.1"), IsEmpty());
+}
+
+TEST(OvertrainingTest, RobustDoesNotTakeATrendForNoise) {
+  FakeRun run = Losses(Joined(Line(10, 2, -0.1), Line(20, 1.1, 0.1)));
+  EXPECT_THAT(run.Fired("Overtraining:robust=true"), Not(IsEmpty()));
+}
+
+TEST(OvertrainingTest, RobustLeavesNoiseAlone) {
+  // A rise by a tenth, of losses that jump by one.
+  std::vector<double> losses;
+  for (int i = 0; i < 30; ++i) {
+    losses.push_back((i < 10 ? 1 : 1.1) + (i * i % 3 == 0 ? 0.7 : -0.3));
+  }
+  FakeRun run = Losses(losses);
+  EXPECT_THAT(run.Fired("Overtraining"), Not(IsEmpty()));
+  EXPECT_THAT(run.Fired("Overtraining:robust=true"), IsEmpty());
+}
+
+TEST(OvertrainingTest, RobustIsSilentAgainAfterABetterWindow) {
+  FakeRun run = Losses(
+      Joined(Joined(Line(10, 1, 0), Line(10, 1.2, 0)), Line(20, 0.5, 0)));
+  const auto fired = run.Fired("Overtraining:robust=true");
+  ASSERT_THAT(fired, Not(IsEmpty()));
+  EXPECT_EQ(fired.front(), 19);
+  EXPECT_EQ(fired.back(), 19);
+}
+
+TEST(OvertrainingTest, RobustPassesOverWhatIsNotFinite) {
+  std::vector<double> losses = Joined(Line(10, 1, 0), Line(10, 1.2, 0));
+  losses.insert(losses.begin() + 5, std::nan(""));
+  FakeRun run = Losses(losses);
+  EXPECT_THAT(run.Fired("Overtraining:robust=true"), ElementsAre(20));
 }
 
 }  // namespace

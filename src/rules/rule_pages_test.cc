@@ -145,6 +145,7 @@ std::string Fill(const std::string& page, std::string_view name,
 
 void CompareOrWrite(const std::string& file, const std::string& page,
                     const std::string& wanted) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables meanwhile.
   if (std::getenv("SMDEBUG_WRITE_RULE_PAGES") != nullptr) {
     testing::WriteFile(file, wanted);
   } else {

@@ -48,23 +48,32 @@ class StalledTrainingRule final : public Rule {
 
 RuleType StalledTrainingRuleType() {
   using Kind = RuleParameter::Kind;
-  return {.name = "StalledTrainingRule",
-          .summary = "A job that has not ended saves nothing any more.",
-          .parameters = {{.name = "threshold",
-                          .kind = Kind::kNumber,
-                          .fallback = "1800",
-                          .meaning = "Seconds without anything new.",
-                          .least = 0},
-                         {.name = "stop_training_on_fire",
-                          .kind = Kind::kBool,
-                          .fallback = "false",
-                          .meaning = "Stop the job when it fires."},
-                         {.name = "training_job_name_prefix",
-                          .kind = Kind::kText,
-                          .meaning = "How the name of the job to stop begins."},
-                         Robust()},
-          .needs_steps = false,
-          .make = Make<StalledTrainingRule>};
+  return {
+      .name = "StalledTrainingRule",
+      .summary = "A job that has not ended saves nothing any more.",
+      .parameters = {{.name = "threshold",
+                      .kind = Kind::kNumber,
+                      .fallback = "1800",
+                      .meaning = "Seconds without anything new.",
+                      .least = 0},
+                     {.name = "stop_training_on_fire",
+                      .kind = Kind::kBool,
+                      .fallback = "false",
+                      .meaning = "Stop the job when it fires."},
+                     {.name = "training_job_name_prefix",
+                      .kind = Kind::kText,
+                      .meaning = "How the name of the job to stop begins."},
+                     Robust()},
+      .needs_steps = false,
+      .meaning =
+          "It fires where a job that has not ended has brought no new file "
+          "for `threshold` seconds, once for each wait, at the newest step. "
+          "The time starts anew with every file. `smdebug check` compares "
+          "the time of the newest file with now. No tensor is "
+          "needed.\n\n"
+          "Robust: the wait also has to be three times as long as any that "
+          "a step has ended, so steps that are slow by nature are silent.",
+      .make = Make<StalledTrainingRule>};
 }
 
 }  // namespace smdebug::rules

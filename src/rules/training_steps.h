@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -12,13 +14,18 @@ constexpr bool IsTrainingStep(Mode mode) noexcept {
   return mode == Mode::kTrain || mode == Mode::kGlobal;
 }
 
-// The training steps of `tensor` up to the view's, in order.
-inline std::vector<StepPlace> TrainingSteps(StepView& view,
-                                            std::string_view tensor) {
-  std::vector<StepPlace> steps = view.History(tensor);
-  std::erase_if(steps, [](const StepPlace& place) {
-    return !IsTrainingStep(place.mode);
-  });
+// The last training steps of `tensor` before the view's, so many at most, in
+// order.
+inline std::vector<StepPlace> LastTrainingSteps(StepView& view,
+                                                std::string_view tensor,
+                                                size_t most) {
+  std::vector<StepPlace> steps;
+  auto place = view.Before(tensor, view.step());
+  for (; place && steps.size() < most;
+       place = view.Before(tensor, place->step)) {
+    if (IsTrainingStep(place->mode)) steps.push_back(*place);
+  }
+  std::ranges::reverse(steps);
   return steps;
 }
 

@@ -100,15 +100,8 @@ class UnchangedTensor final : public Rule {
   // What was seen of the tensor before this step, where judging begins later.
   Seen Recall(StepView& view, const std::string& name) const {
     Seen seen;
-    std::vector<StepPlace> past = TrainingSteps(view, name);
-    std::erase_if(past, [&](const StepPlace& place) {
-      return place.step >= view.step();
-    });
     const auto enough = static_cast<size_t>(kRobustFactor * num_steps_);
-    if (past.size() > enough) {
-      past.erase(past.begin(), past.end() - static_cast<int64_t>(enough));
-    }
-    for (const StepPlace& place : past) {
+    for (const StepPlace& place : LastTrainingSteps(view, name, enough)) {
       if (const auto value = view.ValueAt(name, place.step)) Note(seen, *value);
     }
     return seen;

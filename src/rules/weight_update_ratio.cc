@@ -1,5 +1,6 @@
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -105,19 +106,19 @@ class WeightUpdateRatio final : public Rule {
   std::deque<Past>& PastOf(StepView& view, const std::string& name) {
     const auto [it, is_new] = past_.try_emplace({view.mode(), name});
     if (!is_new) return it->second;
-    std::vector<StepPlace> places = view.History(name);
-    std::erase_if(places, [&](const StepPlace& place) {
-      return place.step >= view.step() || place.mode != view.mode() ||
-             (num_steps_ &&
-              place.mode_step < view.place().mode_step - *num_steps_);
-    });
-    for (const StepPlace& place : places) {
-      auto value = view.ValueAt(name, place.step);
+    std::deque<Past>& past = it->second;
+    const int64_t oldest = num_steps_ ? view.place().mode_step - *num_steps_
+                                      : std::numeric_limits<int64_t>::min();
+    auto place = view.Before(name, view.step());
+    for (; place; place = view.Before(name, place->step)) {
+      if (place->mode != view.mode()) continue;
+      if (place->mode_step < oldest) break;
+      auto value = view.ValueAt(name, place->step);
       if (!value) continue;
-      if (!num_steps_) it->second.clear();
-      it->second.push_back({place.mode_step, *std::move(value)});
+      past.push_front({place->mode_step, *std::move(value)});
+      if (!num_steps_) break;
     }
-    return it->second;
+    return past;
   }
 
   const std::optional<int64_t> num_steps_;

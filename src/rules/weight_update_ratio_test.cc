@@ -41,6 +41,24 @@ TEST(WeightUpdateRatioTest, NumStepsTakesTheOldestWithin) {
               IsEmpty());
 }
 
+TEST(WeightUpdateRatioTest, JudgingThatBeginsLaterKnowsWhatCameBefore) {
+  FakeRun run;
+  run.At(0, Mode::kTrain).Put("a.weight", {1});
+  run.At(1, Mode::kTrain).Put("a.weight", {2});
+  run.At(2, Mode::kEval).Put("a.weight", {9});
+  run.At(3, Mode::kTrain).Put("a.weight", {8});
+  const auto ratio = [&](const std::string& parameters) {
+    const auto findings =
+        run.Judge("WeightUpdateRatio:large_threshold=0:epsilon=0" + parameters,
+                  /*start=*/3);
+    EXPECT_EQ(findings.size(), 1U);
+    return findings.empty() ? 0 : findings[0].value;
+  };
+  EXPECT_EQ(ratio(""), 3);
+  EXPECT_EQ(ratio(":num_steps=1"), 3);
+  EXPECT_EQ(ratio(":num_steps=2"), 7);
+}
+
 TEST(WeightUpdateRatioTest, ZeroBeforeAndOtherModesAreLeftOut) {
   FakeRun run;
   run.At(0, Mode::kTrain).Put("a.weight", {0}).Put("b.weight", {1});
