@@ -46,9 +46,10 @@ int64_t OtherTrialNumber(std::string_view name) {
   return base::ParseInt(name.substr(kOtherTrial.size())).value_or(-1);
 }
 
-bool Declares(const RuleType& type, std::string_view parameter) {
-  return std::ranges::find(type.parameters, parameter, &RuleParameter::name) !=
-         type.parameters.end();
+bool Declares(const RuleType* type, std::string_view parameter) {
+  return type != nullptr &&
+         std::ranges::find(type->parameters, parameter, &RuleParameter::name) !=
+             type->parameters.end();
 }
 
 std::string TextOf(const Json& value) {
@@ -150,8 +151,7 @@ RuleEvaluation ToEvaluation(RuleSpec spec) {
       ++it;
       continue;
     }
-    it = type != nullptr && Declares(*type, name) ? std::next(it)
-                                                  : parameters.erase(it);
+    it = Declares(type, name) ? std::next(it) : parameters.erase(it);
   }
   for (auto& [number, path] : numbered) {
     evaluation.other_trials.push_back(std::move(path));
