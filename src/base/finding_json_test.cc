@@ -24,7 +24,7 @@ TEST(FindingJsonTest, EveryFieldHasItsName) {
                     .threshold = 1,
                     .message = "it is so"}),
             R"({"step": 4, "mode": "TRAIN", "tensor": "w", )"
-            R"("worker": "worker_1", "value": 0.5, "threshold": 1.0, )"
+            R"("worker": "worker_1", "value": 0.5, "threshold": 1, )"
             R"("message": "it is so"})");
 }
 
