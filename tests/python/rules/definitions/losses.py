@@ -61,11 +61,18 @@ def loss_not_decreasing(
     increase_threshold_percent: float = 5,
     mode: str | None = None,
 ) -> list[int]:
-    """Every num_steps: the loss fell by too little, or rose by too much."""
+    """Every num_steps: the loss fell by too little, or rose by too much.
+
+    Until there is a loss, every single number is taken for one.
+    """
     past: dict[tuple[str, str], list[tuple[int, float]]] = {}
     last_check: dict[tuple[str, str], int] = {}
     fired = set()
-    for number, step, name, value in each(run, pick):
+    has_losses = False
+    for number, step, name, value in each(run, lambda _: True):
+        has_losses = has_losses or any(map(pick, step.tensors))
+        if not pick(name) if has_losses else value.size != 1:
+            continue
         now = mean(value)
         places = {"GLOBAL": number, step.mode: step.mode_step}
         for known, place in places.items():
