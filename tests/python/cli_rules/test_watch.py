@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,6 +106,14 @@ def next_event(watch: subprocess.Popen[str], kind: str) -> dict[str, Any]:
     raise AssertionError(f"it ended without {kind}")
 
 
+def await_status(report: Path, status: str) -> None:
+    """Returns when a report, which is kept after its fire was told, has that status."""
+    deadline = time.monotonic() + 60
+    while json.loads(report.read_text())["status"] != status:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule) -> None:
     pytest.importorskip("torch")
     run = tmp_path / "run"
@@ -117,8 +126,7 @@ def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule
                 names.add(finding["name"])
                 assert finding["step"] >= 5
             assert training.process.poll() is None
-            kept = json.loads((run / "rules/VanishingGradientRule.json").read_text())
-            assert kept["status"] == "IssuesFound"
+            await_status(run / "rules/VanishingGradientRule.json", "IssuesFound")
             training.go_on()
             reports = [next_event(watch, "report"), next_event(watch, "report")]
             assert watch.wait(timeout=300) == 1
