@@ -105,6 +105,14 @@ def next_event(watch: subprocess.Popen[str], kind: str) -> dict[str, Any]:
     raise AssertionError(f"it ended without {kind}")
 
 
+def await_status(report: Path, status: str, watch: subprocess.Popen[str]) -> None:
+    """A finding is told before it is in the report."""
+    never = threading.Event()
+    while json.loads(report.read_text())["status"] != status:
+        assert watch.poll() is None
+        never.wait(0.01)
+
+
 def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule) -> None:
     pytest.importorskip("torch")
     run = tmp_path / "run"
@@ -117,8 +125,7 @@ def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule
                 names.add(finding["name"])
                 assert finding["step"] >= 5
             assert training.process.poll() is None
-            kept = json.loads((run / "rules/VanishingGradientRule.json").read_text())
-            assert kept["status"] == "IssuesFound"
+            await_status(run / "rules/VanishingGradientRule.json", "IssuesFound", watch)
             training.go_on()
             reports = [next_event(watch, "report"), next_event(watch, "report")]
             assert watch.wait(timeout=300) == 1
