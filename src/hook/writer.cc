@@ -51,6 +51,7 @@ struct Writer::Session {
   config::Plan plan;  // Its collections gather the names that joined them.
   bool collections_changed = true;
 
+  StepFile::Workspace workspace;
   std::optional<StepFile> file;  // Of the step now being written.
   int64_t captured = 0;          // Tensors of that step so far.
   bool failed = false;           // That step is lost.
@@ -243,7 +244,7 @@ StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
                           .durability = options_.runtime.durability,
                           .spread = config::DefaultSpread(config_.framework),
                           .progress = &progress_},
-        stamp);
+        stamp, &session.workspace);
   }
   return *session.file;
 }
