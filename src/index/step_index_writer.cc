@@ -21,17 +21,20 @@ bool IsPlain(std::string_view text) {
   const auto is_zero = [](uint64_t word) {  // The top bit of a byte tells.
     return (word - Eight(1)) & ~word;
   };
-  uint64_t special = 0;
-  while (!text.empty()) {
-    uint64_t word = Eight(' ');
-    const size_t count = std::min(text.size(), sizeof(word));
-    std::memcpy(&word, text.data(), count);
-    text.remove_prefix(count);
-    const uint64_t control = (word - Eight(' ')) & ~word;
-    special |= word | control | is_zero(word ^ Eight('"')) |
-               is_zero(word ^ Eight('\\')) | is_zero(word ^ Eight(0x7F));
+  const auto special = [&](uint64_t word) {
+    return word | ((word - Eight(' ')) & ~word) | is_zero(word ^ Eight('"')) |
+           is_zero(word ^ Eight('\\')) | is_zero(word ^ Eight(0x7F));
+  };
+  uint64_t found = 0;
+  uint64_t word = 0;
+  for (; text.size() >= sizeof(word); text.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, text.data(), sizeof(word));
+    found |= special(word);
   }
-  return (special & Eight(0x80)) == 0;
+  word = Eight(' ');
+  std::ranges::copy(text, reinterpret_cast<char*>(&word));
+  found |= special(word);
+  return (found & Eight(0x80)) == 0;
 }
 
 // Appends literal pieces of JSON and values between them, so that keys are not
