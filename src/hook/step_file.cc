@@ -73,7 +73,7 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
   if ((form.shape || tensor.has_raw) && !has_record) {
     work_.index.AddShape(name, name, tensor.shape);
   }
-  if (tensor.digest != nullptr) AddDigest(tensor, *tensor.digest);
+  if (tensor.digest) AddDigest(tensor, *tensor.digest);
   if (!has_record) return;
   if (tensor.same_as != nullptr) {
     const std::string& other = tensor.same_as->name;
