@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "smdebug/config.h"
 #include "smdebug/mode.h"
@@ -17,7 +18,8 @@ namespace smdebug {
 
 namespace hook {
 class Recorder;
-}
+struct TensorPlan;
+}  // namespace hook
 
 // Who writes: one process of a job.
 struct Worker {
@@ -87,6 +89,25 @@ class StepObserver {
 
   // There are no more steps. Not called for a hook that wrote nothing.
   virtual void OnEnd() = 0;
+};
+
+// A name under which tensors are saved step after step. A hook that is given
+// one keeps in it what it knows of the name, and need not look that up again.
+//
+// Good for any hook. Thread-safe while it is used with one.
+class TensorName {
+ public:
+  explicit TensorName(std::string text) : text_(std::move(text)) {}
+
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  friend class hook::Recorder;
+
+  std::string text_;
+  // Under the lock of the hook that set them.
+  std::shared_ptr<hook::TensorPlan> plan_;
+  uint64_t generation_ = 0;  // When `plan_` was looked up.
 };
 
 // Saves what a training job computes.
@@ -159,6 +180,7 @@ class Hook {
 
   // Whether Save(name, ...) would save something at the current step.
   bool IsDue(std::string_view name);
+  bool IsDue(TensorName& name);
 
   // Whether anything of the names "<prefix>0" to "<prefix>99" would be saved at
   // the current step: of the inputs or outputs of a module, however many.
@@ -170,6 +192,7 @@ class Hook {
 
   // Saves `tensor` as the collections that match `name` ask, if any is due.
   void Save(std::string_view name, const TensorView& tensor);
+  void Save(TensorName& name, const TensorView& tensor);
 
   // Adds `name` to each of `collections` (made if missing) and saves `tensor`
   // if any of them is due at the current step.

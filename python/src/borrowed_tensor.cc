@@ -39,6 +39,10 @@ namespace {
 
 constexpr int32_t kCpu = 1;
 
+bool IsComplex(DType dtype) {
+  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
+}
+
 const DLPackExchange* FindExchange(nb::handle tensor_type) {
   PyObject* capsule =
       PyObject_GetAttrString(tensor_type.ptr(), "__dlpack_c_exchange_api__");
@@ -181,7 +185,7 @@ bool TensorBorrower::BorrowFast(nb::handle tensor,
     return false;
   }
   const auto dtype = DtypeFrom(found);
-  if (found.device_type != kCpu || !dtype) return false;
+  if (found.device_type != kCpu || !dtype || IsComplex(*dtype)) return false;
   const auto rank = static_cast<size_t>(found.ndim);
   borrowed.data = static_cast<const std::byte*>(found.data) + found.byte_offset;
   borrowed.dtype = *dtype;

@@ -31,9 +31,9 @@ struct BorrowedTensor {
 
 // Borrows the tensors of one framework. All calls need the GIL.
 //
-// A tensor in plain memory of the CPU is reached through the framework's DLPack
-// exchange table, where its class has one. For anything else `describe` is
-// called: it gives a tuple (address, dtype name, shape, strides or None, owner)
+// A tensor of real numbers in plain memory of the CPU is reached through the
+// framework's DLPack exchange table, where its class has one. For anything else
+// `describe` is called: it gives a tuple (address, dtype name, shape, strides or None, owner)
 // of memory that holds the same values, or (texts, "str", shape, None, owner),
 // or a text that says why there is none.
 class TensorBorrower {
@@ -41,7 +41,7 @@ class TensorBorrower {
   // `types` are the framework's tensor class and those classes below it whose
   // objects keep their values as it does. May be empty. `differs` are called
   // with such a tensor; any of them gives True if its memory does not hold the
-  // values themselves, such as those of a conjugate.
+  // values themselves, such as those of a negative.
   TensorBorrower(nanobind::tuple types, nanobind::tuple differs,
                  nanobind::object describe);
 

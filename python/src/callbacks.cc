@@ -12,7 +12,19 @@ namespace {
 // A structure that holds itself ends here.
 constexpr int kDeepest = 32;
 
+// A module that runs more often than this within a step has its later tensors
+// looked up.
+constexpr size_t kMostNames = 64;
+
 }  // namespace
+
+void NumberedNames::Save(TensorHook& hook, int64_t number, nb::handle tensor) {
+  const auto i = static_cast<size_t>(number);
+  if (i < names_.size()) return hook.Save(names_[i], tensor);
+  std::string name = fmt::format("{}{}", prefix_, number);
+  if (i >= kMostNames) return hook.Save(name, tensor);
+  hook.Save(names_.emplace_back(std::move(name)), tensor);
+}
 
 ForwardCallback::ForwardCallback(nb::object hook, std::string name,
                                  nb::object recomputing)
@@ -40,20 +52,20 @@ void ForwardCallback::operator()(nb::handle args, nb::handle kwargs,
   SaveAll(output, output_, outputs_);
 }
 
-void ForwardCallback::SaveAll(nb::handle values, const std::string& prefix,
+void ForwardCallback::SaveAll(nb::handle values, NumberedNames& names,
                               int64_t& count) {
-  Walk(values, Pass::kPlain, /*in_dict=*/false, 0, prefix, count);
-  Walk(values, Pass::kOther, /*in_dict=*/false, 0, prefix, count);
+  Walk(values, Pass::kPlain, /*in_dict=*/false, 0, names, count);
+  Walk(values, Pass::kOther, /*in_dict=*/false, 0, names, count);
 }
 
 void ForwardCallback::Walk(nb::handle value, Pass pass, bool in_dict, int depth,
-                           const std::string& prefix, int64_t& count) {
+                           NumberedNames& names, int64_t& count) {
   PyObject* object = value.ptr();
   if (depth > kDeepest) return;
   if (PyTuple_Check(object) || PyList_Check(object)) {
     const auto items = nb::borrow<nb::sequence>(value);
     for (const nb::handle item : items) {
-      Walk(item, pass, in_dict, depth + 1, prefix, count);
+      Walk(item, pass, in_dict, depth + 1, names, count);
     }
     return;
   }
@@ -63,14 +75,14 @@ void ForwardCallback::Walk(nb::handle value, Pass pass, bool in_dict, int depth,
     PyObject* item = nullptr;
     Py_ssize_t position = 0;
     while (PyDict_Next(object, &position, &key, &item) != 0) {
-      Walk(nb::borrow(item), pass, /*in_dict=*/true, depth + 1, prefix, count);
+      Walk(nb::borrow(item), pass, /*in_dict=*/true, depth + 1, names, count);
     }
     return;
   }
   if (!hook_.borrower().IsTensor(value)) return;
   const bool plain = !in_dict && hook_.borrower().IsPlainTensor(value);
   if (plain != (pass == Pass::kPlain)) return;
-  hook_.Save(fmt::format("{}{}", prefix, count++), value);
+  names.Save(hook_, count++, value);
 }
 
 TensorCallback::TensorCallback(nb::object hook, std::string name)

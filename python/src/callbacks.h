@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
+#include <utility>
 
 #include <nanobind/nanobind.h>
 
@@ -10,6 +12,21 @@
 // What a framework calls while it trains. Python objects that can be called,
 // without Python code of their own. They raise nothing (see TensorHook).
 namespace smdebug::python {
+
+// "<prefix>0", "<prefix>1" and so on. Needs the GIL.
+class NumberedNames {
+ public:
+  explicit NumberedNames(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  // Saves `tensor` under the name of that number, which is not above all those
+  // before by more than one.
+  void Save(TensorHook& hook, int64_t number, nanobind::handle tensor);
+
+ private:
+  const std::string prefix_;
+  // The first ones. Stay where they are: others may be saving meanwhile.
+  std::deque<TensorName> names_;
+};
 
 // Saves the inputs and outputs of one module as <name>_input_<i> and
 // <name>_output_<i>. i counts the tensors over all calls within a step.
@@ -32,15 +49,14 @@ class ForwardCallback {
   // rest.
   enum class Pass : uint8_t { kPlain, kOther };
 
-  void SaveAll(nanobind::handle values, const std::string& prefix,
-               int64_t& count);
+  void SaveAll(nanobind::handle values, NumberedNames& names, int64_t& count);
   void Walk(nanobind::handle value, Pass pass, bool in_dict, int depth,
-            const std::string& prefix, int64_t& count);
+            NumberedNames& names, int64_t& count);
 
   const nanobind::object owner_;  // Keeps hook_ alive.
   TensorHook& hook_;
-  const std::string input_;
-  const std::string output_;
+  NumberedNames input_;
+  NumberedNames output_;
   const nanobind::object recomputing_;
   uint64_t step_ = 0;
   int64_t inputs_ = 0;
@@ -56,7 +72,7 @@ class TensorCallback {
  private:
   const nanobind::object owner_;  // Keeps hook_ alive.
   TensorHook& hook_;
-  const std::string name_;
+  TensorName name_;
 };
 
 }  // namespace smdebug::python

@@ -90,6 +90,8 @@ void BindCallbacks(nb::module_& m) {
 }  // namespace
 
 void InitHook(nb::module_& m) {
+  nb::class_<TensorNames>(m, "TensorNames")
+      .def(nb::init<const std::vector<std::string>&>(), "names"_a);
   nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
            "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a)
@@ -105,7 +107,9 @@ void InitHook(nb::module_& m) {
             hook.core().SetMode(ModeFrom(mode));
           },
           "mode"_a, Released())
-      .def("save", &TensorHook::Save, "name"_a, "tensor"_a)
+      .def("save",
+           nb::overload_cast<std::string_view, nb::handle>(&TensorHook::Save),
+           "name"_a, "tensor"_a)
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
            "collections"_a, "next_step"_a = false)

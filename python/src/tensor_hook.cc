@@ -58,31 +58,43 @@ bool TensorHook::Borrow(std::string_view name, nb::handle tensor,
 }
 
 void TensorHook::Save(std::string_view name, nb::handle tensor) {
+  SaveNamed(name, name, tensor);
+}
+
+void TensorHook::Save(TensorName& name, nb::handle tensor) {
+  SaveNamed(name, name.text(), tensor);
+}
+
+template <typename Name>
+void TensorHook::SaveNamed(Name& name, std::string_view text,
+                           nb::handle tensor) {
   if (!core_->IsDue(name)) return;
   BorrowedTensor borrowed;
-  if (!Borrow(name, tensor, borrowed)) return;
+  if (!Borrow(text, tensor, borrowed)) return;
   const GilRelease released;
   core_->Save(name, borrowed.view());
 }
 
-void TensorHook::SaveMany(nb::list names, nb::list tensors) {
+void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
   if (names.size() != tensors.size()) {
     throw nb::value_error("as many names as tensors are needed");
   }
   if (!core_->StepIsDue()) return;
-  std::vector<std::string_view> due_names;
+  std::vector<TensorName*> due_names;
   std::vector<BorrowedTensor> due;
+  due_names.reserve(names.size());
+  due.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string_view name = TextOf(names[i]);
+    TensorName& name = names[i];
     if (!core_->IsDue(name)) continue;
     BorrowedTensor borrowed;
-    if (!Borrow(name, tensors[i], borrowed)) continue;
-    due_names.push_back(name);
+    if (!Borrow(name.text(), tensors[i], borrowed)) continue;
+    due_names.push_back(&name);
     due.push_back(std::move(borrowed));
   }
   const GilRelease released;
   for (size_t i = 0; i < due.size(); ++i) {
-    core_->Save(due_names[i], due[i].view());
+    core_->Save(*due_names[i], due[i].view());
   }
 }
 

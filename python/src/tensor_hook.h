@@ -14,6 +14,19 @@
 
 namespace smdebug::python {
 
+// The names of tensors that are saved together, step after step.
+class TensorNames {
+ public:
+  explicit TensorNames(const std::vector<std::string>& names)
+      : names_(names.begin(), names.end()) {}
+
+  size_t size() const noexcept { return names_.size(); }
+  TensorName& operator[](size_t i) noexcept { return names_[i]; }
+
+ private:
+  std::vector<TensorName> names_;
+};
+
 // A Hook that is handed the tensors of a Python framework. Needs the GIL, and
 // lets go of it while the core works.
 //
@@ -39,9 +52,10 @@ class TensorHook {
 
   // Saves `tensor` if anything of `name` is due.
   void Save(std::string_view name, nanobind::handle tensor);
+  void Save(TensorName& name, nanobind::handle tensor);
 
   // The same for each of `names` and `tensors`, which are of one length.
-  void SaveMany(nanobind::list names, nanobind::list tensors);
+  void SaveMany(TensorNames& names, nanobind::list tensors);
 
   void SaveTensor(std::string_view name, nanobind::handle tensor,
                   const std::vector<std::string>& collections, bool next_step);
@@ -52,6 +66,10 @@ class TensorHook {
   std::vector<bool> ModulesAreDue(nanobind::list names);
 
  private:
+  // Save() for either kind of name.
+  template <typename Name>
+  void SaveNamed(Name& name, std::string_view text, nanobind::handle tensor);
+
   // False if `tensor` cannot be borrowed, which is counted then.
   bool Borrow(std::string_view name, nanobind::handle tensor,
               BorrowedTensor& borrowed);

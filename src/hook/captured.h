@@ -32,7 +32,7 @@ struct CapturedTensor {
   std::shared_ptr<const Form> form;
   double wall_time = 0;
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape;  // Only where bytes or shape are saved.
   bool has_raw = false;
   // A copy, shared by tensors of a step with the same content; null without
   // bytes, and for kString.
@@ -41,7 +41,7 @@ struct CapturedTensor {
   // The tensor of the step whose record has the same content; null: none.
   std::shared_ptr<const TensorPlan> same_as;
   std::vector<std::string> strings;  // If has_raw and kString.
-  std::unique_ptr<Digest> digest;    // Null until computed.
+  std::optional<Digest> digest;      // Unset until computed.
 
   // Whether Digest has something to compute.
   bool NeedsDigest() const noexcept {

@@ -23,6 +23,10 @@ bool HasContent(const TensorView& tensor) {
          (tensor.dtype == DType::kString && tensor.size() != 0);
 }
 
+void CopyShape(const TensorView& tensor, CapturedTensor& captured) {
+  captured.shape.assign(tensor.shape.begin(), tensor.shape.end());
+}
+
 // Whether `tensor`, which is dense, has the bytes that were copied of `twin`.
 bool HasSameBytes(const TensorView& tensor, const CapturedTensor& twin) {
   const auto bytes = twin.bytes();
@@ -47,7 +51,6 @@ bool Capturer::Describe(std::string_view name, const TensorView& tensor,
   }
   captured.wall_time = base::WallSeconds();
   captured.dtype = tensor.dtype;
-  captured.shape.assign(tensor.shape.begin(), tensor.shape.end());
   return true;
 }
 
@@ -65,6 +68,7 @@ bool Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
                        CapturedTensor& captured) {
   if (!Describe(captured.plan->name, tensor, captured)) return false;
   captured.has_raw = MayKeepRaw(captured, tensor.byte_size());
+  if (captured.has_raw || captured.form->shape) CopyShape(tensor, captured);
   if (captured.has_raw && HasContent(tensor)) {
     if (twin != nullptr && HasSameBytes(tensor, *twin)) {
       captured.content = twin->content;
@@ -74,16 +78,16 @@ bool Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
     return CopyContent(captured.plan->name, tensor, captured);
   }
   if (captured.NeedsDigest()) {
-    captured.digest =
-        std::make_unique<Digest>(MakeDigest(tensor, *captured.form));
+    captured.digest = MakeDigest(tensor, *captured.form);
   }
-  return captured.has_raw || captured.form->shape || captured.digest != nullptr;
+  return captured.has_raw || captured.form->shape || captured.digest;
 }
 
 bool Capturer::Copy(std::string_view name, const TensorView& tensor,
                     CapturedTensor& captured) {
-  return Describe(name, tensor, captured) &&
-         CopyContent(name, tensor, captured);
+  if (!Describe(name, tensor, captured)) return false;
+  CopyShape(tensor, captured);
+  return CopyContent(name, tensor, captured);
 }
 
 bool Capturer::CopyContent(std::string_view name, const TensorView& tensor,

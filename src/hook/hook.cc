@@ -90,6 +90,13 @@ bool Hook::IsDue(std::string_view name) {
   return due;
 }
 
+bool Hook::IsDue(TensorName& name) {
+  if (!recorder_->StepIsDue()) return false;
+  bool due = false;
+  recorder_->Guard("call", [&] { due = recorder_->IsDue(name); });
+  return due;
+}
+
 bool Hook::AnyIsDue(std::string_view prefix) {
   if (!recorder_->StepIsDue()) return false;
   bool due = false;
@@ -102,6 +109,11 @@ uint64_t Hook::due_key() const {
 }
 
 void Hook::Save(std::string_view name, const TensorView& tensor) {
+  if (!recorder_->StepIsDue()) return;
+  recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
+}
+
+void Hook::Save(TensorName& name, const TensorView& tensor) {
   if (!recorder_->StepIsDue()) return;
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }

@@ -6,20 +6,12 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/base/clock.h"
 #include "src/base/environment.h"
 #include "src/hook/run_folder.h"
 #include "src/index/run_files.h"
 
 namespace smdebug::hook {
 namespace {
-
-// A batch goes to the writer when it holds this much, or at the step's end.
-constexpr uint64_t kBatchBytes = uint64_t{1} << 20;
-constexpr size_t kBatchTensors = 4096;
-
-// Tensors that wait for the next step.
-constexpr size_t kMostWaiting = 10'000;
 
 HookConfig Checked(HookConfig config, const Worker& worker) {
   Validate(config);
@@ -202,11 +194,6 @@ void Recorder::Skip(std::string_view name, std::string_view reason) {
   tally_.AddSkipped(reason, fmt::format("tensor '{}' {}", name, reason));
 }
 
-bool Recorder::IsDue(std::string_view name) {
-  const base::MutexLock lock(mu_);
-  return selector_->FormNow(*selector_->Find(name)) != nullptr;
-}
-
 bool Recorder::AnyIsDue(std::string_view prefix) {
   const base::MutexLock lock(mu_);
   return selector_->AnyIsDue(prefix);
@@ -215,105 +202,6 @@ bool Recorder::AnyIsDue(std::string_view prefix) {
 uint64_t Recorder::due_key() const {
   const base::MutexLock lock(mu_);
   return selector_->due_key();
-}
-
-void Recorder::Save(std::string_view name, const TensorView& tensor) {
-  CapturedTensor captured;
-  std::shared_ptr<const CapturedTensor> twin;
-  int64_t step = 0;
-  {
-    const base::MutexLock lock(mu_);
-    std::shared_ptr<TensorPlan> plan = selector_->Find(name);
-    selector_->MakeMember(*plan);
-    captured.form = selector_->FormNow(*plan);
-    if (captured.form == nullptr) return;
-    captured.plan = std::move(plan);
-    step = counter_.step();
-    twin = recent_.Find(tensor);
-  }
-  if (capturer_.Capture(tensor, twin.get(), captured))
-    Add(std::move(captured), step);
-}
-
-void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
-                          std::span<const std::string_view> collections) {
-  CapturedTensor captured;
-  std::shared_ptr<const CapturedTensor> twin;
-  int64_t step = 0;
-  {
-    const base::MutexLock lock(mu_);
-    if (!Writes()) return;
-    if (!open_) {
-      tally_.AddDropped(1, "late",
-                        fmt::format("tensor '{}' was saved while no step was "
-                                    "open; begin a step first",
-                                    name));
-      return;
-    }
-    std::shared_ptr<TensorPlan> plan;
-    captured.form = selector_->Join(name, collections, begun_, plan);
-    if (captured.form == nullptr) return;
-    captured.plan = std::move(plan);
-    step = begun_.step;
-    twin = recent_.Find(tensor);
-  }
-  if (capturer_.Capture(tensor, twin.get(), captured))
-    Add(std::move(captured), step);
-}
-
-void Recorder::SaveTensorForNextStep(
-    std::string_view name, const TensorView& tensor,
-    std::span<const std::string_view> collections) {
-  {
-    const base::MutexLock lock(mu_);
-    if (!Writes()) return;
-    if (closed_) {
-      tally_.AddDropped(
-          1, "late",
-          fmt::format("tensor '{}' was saved after the hook was closed", name));
-      return;
-    }
-    if (waiting_.size() >= kMostWaiting) {
-      Skip(name, "waits for a step, as too many others do");
-      return;
-    }
-    // The other half is left for what is on its way to the writer, or no room
-    // would ever come.
-    if (waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
-      Skip(name,
-           "waits for a step, and half of the buffer (SMDEBUG_BUFFER_MB) does "
-           "not hold what does");
-      return;
-    }
-  }
-  WaitingTensor waiting;
-  if (!capturer_.Copy(name, tensor, waiting.captured)) return;
-  waiting.name = name;
-  waiting.collections.assign(collections.begin(), collections.end());
-  const base::MutexLock lock(mu_);
-  waiting_bytes_ += waiting.captured.bytes().size();
-  waiting_.push_back(std::move(waiting));
-}
-
-void Recorder::SaveScalar(std::string_view name, double value,
-                          const ScalarOptions& options) {
-  const base::MutexLock lock(mu_);
-  if (!Writes()) return;
-  if (closed_) {
-    tally_.AddDropped(
-        1, "late",
-        fmt::format("scalar '{}' was saved after the hook was closed", name));
-    return;
-  }
-  batch_.scalars.push_back({.name = fmt::format("scalar/{}", name),
-                            .value = value,
-                            .wall_time = options.timestamp
-                                             ? *options.timestamp
-                                             : base::WallSeconds(),
-                            .stamp = counter_.ForScalar()});
-  // A loop that saves scalars without ever beginning a step stays bounded.
-  const auto limit = static_cast<size_t>(runtime_.scalar_limit);
-  if (batch_.scalars.size() >= limit) SubmitLocked(/*last_of_step=*/false);
 }
 
 void Recorder::EndStepLocked() {
@@ -331,64 +219,9 @@ void Recorder::SubmitLocked(bool last_of_step) {
   batch_.stamp = begun_;
   batch_.memberships = selector_->TakeMemberships();
   batch_.last_of_step = last_of_step;
-  writer_->Submit(std::exchange(batch_, {}));
+  batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   batch_bytes_ = 0;
   submitted_ = true;
-}
-
-void Recorder::TakeWaitingLocked() {
-  waited_.clear();
-  waiting_bytes_ = 0;
-  for (WaitingTensor& waiting : std::exchange(waiting_, {})) {
-    waited_.insert(waiting.name);
-    AddWaitingLocked(std::move(waiting));
-  }
-}
-
-void Recorder::TakeLeftoversLocked() {
-  waiting_bytes_ = 0;
-  for (WaitingTensor& waiting : std::exchange(waiting_, {})) {
-    if (!Writes() || !open_ || waited_.contains(waiting.name)) {
-      Skip(waiting.name, "came after the last step had ended");
-    } else {
-      AddWaitingLocked(std::move(waiting));
-    }
-  }
-}
-
-void Recorder::AddWaitingLocked(WaitingTensor waiting) {
-  CapturedTensor& captured = waiting.captured;
-  const std::vector<std::string_view> collections(waiting.collections.begin(),
-                                                  waiting.collections.end());
-  std::shared_ptr<TensorPlan> plan;
-  captured.form = selector_->Join(waiting.name, collections, begun_, plan);
-  if (captured.form == nullptr) return;
-  captured.plan = std::move(plan);
-  captured.has_raw = capturer_.MayKeepRaw(captured, captured.bytes().size());
-  if (captured.has_raw || captured.form->shape || captured.NeedsDigest()) {
-    AddLocked(std::move(captured));
-  }
-}
-
-void Recorder::Add(CapturedTensor captured, int64_t step) {
-  const base::MutexLock lock(mu_);
-  if (step != begun_.step || !open_) {
-    tally_.AddDropped(
-        1, "late",
-        fmt::format("tensor '{}' of step {} came after the step had ended",
-                    captured.plan->name, step));
-    return;
-  }
-  AddLocked(std::move(captured));
-}
-
-void Recorder::AddLocked(CapturedTensor captured) {
-  recent_.Add(captured);
-  batch_bytes_ += captured.bytes().size();
-  batch_.tensors.push_back(std::move(captured));
-  if (batch_bytes_ >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
-    SubmitLocked(/*last_of_step=*/false);
-  }
 }
 
 }  // namespace smdebug::hook

@@ -83,11 +83,13 @@ class Recorder {
     return due_.load(std::memory_order_relaxed) && !InChild();
   }
   bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);
+  bool IsDue(TensorName& name) SMDEBUG_EXCLUDES(mu_);
   bool AnyIsDue(std::string_view prefix) SMDEBUG_EXCLUDES(mu_);
   uint64_t due_key() const SMDEBUG_EXCLUDES(mu_);
 
   void Save(std::string_view name, const TensorView& tensor)
       SMDEBUG_EXCLUDES(mu_);
+  void Save(TensorName& name, const TensorView& tensor) SMDEBUG_EXCLUDES(mu_);
   void SaveTensor(std::string_view name, const TensorView& tensor,
                   std::span<const std::string_view> collections)
       SMDEBUG_EXCLUDES(mu_);
@@ -112,6 +114,15 @@ class Recorder {
     return writer_ != nullptr && !writer_->silent();
   }
 
+  std::shared_ptr<TensorPlan> FindLocked(std::string_view name)
+      SMDEBUG_REQUIRES(mu_);
+  const std::shared_ptr<TensorPlan>& FindLocked(TensorName& name)
+      SMDEBUG_REQUIRES(mu_);
+
+  // Save() for either kind of name.
+  template <typename Name>
+  void SaveNamed(Name& name, const TensorView& tensor) SMDEBUG_EXCLUDES(mu_);
+
   // Gives the writer what this step has so far.
   void HandOver() SMDEBUG_EXCLUDES(mu_);
 
@@ -128,8 +139,8 @@ class Recorder {
   void AddWaitingLocked(WaitingTensor waiting) SMDEBUG_REQUIRES(mu_);
 
   // Adds `captured` to the open step if that is still `step`.
-  void Add(CapturedTensor captured, int64_t step) SMDEBUG_EXCLUDES(mu_);
-  void AddLocked(CapturedTensor captured) SMDEBUG_REQUIRES(mu_);
+  void Add(CapturedTensor&& captured, int64_t step) SMDEBUG_EXCLUDES(mu_);
+  void AddLocked(CapturedTensor&& captured) SMDEBUG_REQUIRES(mu_);
 
   HookConfig config_;  // Fixed once the first step began.
   const std::string worker_;

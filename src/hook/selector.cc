@@ -1,6 +1,7 @@
 #include "src/hook/selector.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "src/record/summary_event.h"
@@ -20,12 +21,18 @@ bool IsCatchAll(std::string_view collection) {
   return collection == "all" || collection == "default";
 }
 
+uint64_t NextGeneration() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
 Selector::Selector(const HookConfig& config)
     : config_(config),
       tensorboard_(!config::TensorboardDir(config).empty()),
-      plan_(config::MakePlan(config)) {
+      plan_(config::MakePlan(config)),
+      generation_(NextGeneration()) {
   for (auto& [name, collection] : plan_) collections_.push_back(&collection);
 }
 
@@ -51,7 +58,7 @@ void Selector::BeginStep(const Stamp& stamp) {
   }
   if (due_ids_.size() >= kMaxDueSets && !due_ids_.contains(due_)) {
     due_ids_.clear();
-    tensors_.clear();
+    ForgetNames();
   }
   due_id_ = due_ids_.try_emplace(due_, due_ids_.size() + 1).first->second;
 }
@@ -62,11 +69,16 @@ bool Selector::AnythingDueAt(const Stamp& stamp) const {
   });
 }
 
+void Selector::ForgetNames() {
+  tensors_.clear();
+  generation_ = NextGeneration();
+}
+
 std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
   if (const auto it = tensors_.find(name); it != tensors_.end()) {
     return it->second;
   }
-  if (tensors_.size() >= kMaxNames) tensors_.clear();
+  if (tensors_.size() >= kMaxNames) ForgetNames();
   auto tensor = std::make_shared<TensorPlan>();
   tensor->name = name;
   for (size_t i = 0; i < collections_.size(); ++i) {
@@ -104,8 +116,9 @@ bool Selector::AnyIsDue(std::string_view prefix) {
   return std::ranges::any_of(it->second, [&](size_t i) { return due_[i]; });
 }
 
-std::shared_ptr<const Form> Selector::FormNow(TensorPlan& tensor) {
-  if (due_id_ == kNothingDue || tensor.collections.empty()) return nullptr;
+const std::shared_ptr<const Form>& Selector::FormNow(TensorPlan& tensor) {
+  static const std::shared_ptr<const Form> kNothing;
+  if (due_id_ == kNothingDue || tensor.collections.empty()) return kNothing;
   if (tensor.forms.size() <= due_id_) tensor.forms.resize(due_id_ + 1);
   std::shared_ptr<const Form>& form = tensor.forms[due_id_];
   if (form == nullptr) {
@@ -114,9 +127,7 @@ std::shared_ptr<const Form> Selector::FormNow(TensorPlan& tensor) {
                          [&](size_t i) { return due_[i]; });
     form = MakeForm(tensor, due);
   }
-  const bool nothing = !form->raw && !form->shape && form->reductions.empty() &&
-                       form->histogram_tag.empty();
-  return nothing ? nullptr : form;
+  return form->IsNothing() ? kNothing : form;
 }
 
 std::shared_ptr<const Form> Selector::Join(

@@ -26,6 +26,10 @@ struct Form {
   reduce::Wanted wanted;
   std::string histogram_tag;  // For TensorBoard; empty: none.
   bool scalar_in_tensorboard = false;
+
+  bool IsNothing() const noexcept {
+    return !raw && !shape && reductions.empty() && histogram_tag.empty();
+  }
 };
 
 // What is known about one tensor name: computed once, when it is first seen.
@@ -34,7 +38,7 @@ struct TensorPlan {
   std::string name;
   std::vector<size_t> collections;  // Positions in the selector, ascending.
 
-  // By Selector::due_id(); null: not made yet.
+  // By Selector::due_key(); null: not made yet.
   std::vector<std::shared_ptr<const Form>> forms;
 
   bool is_member = false;  // Its collections list it.
@@ -74,14 +78,19 @@ class Selector {
   // Whether a due collection matches any of "<prefix>0" to "<prefix>99".
   bool AnyIsDue(std::string_view prefix);
 
+  // A number of what Find() has returned: another one from when some of it is
+  // no longer good. No two selectors have the same.
+  uint64_t generation() const noexcept { return generation_; }
+
   // The plan of `name`, made if this is the first time.
   std::shared_ptr<TensorPlan> Find(std::string_view name);
 
   // Lists a tensor that was seen in its collections.
   void MakeMember(TensorPlan& tensor);
 
-  // What is saved of the tensor now; null for nothing.
-  std::shared_ptr<const Form> FormNow(TensorPlan& tensor);
+  // What is saved of the tensor now; null for nothing. Valid until the next
+  // Find().
+  const std::shared_ptr<const Form>& FormNow(TensorPlan& tensor);
 
   // Puts `name` into each of `collections`, made if missing. Returns the form
   // that those of them ask for that are due at `stamp`; null for none.
@@ -106,6 +115,7 @@ class Selector {
 
   bool IsDue(const config::PlannedCollection& collection,
              const Stamp& stamp) const;
+  void ForgetNames();
   size_t Position(std::string_view collection);
   void AddMember(size_t position, std::string_view name);
   std::shared_ptr<const Form> MakeForm(const TensorPlan& tensor,
@@ -123,6 +133,7 @@ class Selector {
   std::unordered_map<std::string, std::shared_ptr<TensorPlan>, Hash,
                      std::equal_to<>>
       tensors_;
+  uint64_t generation_;
   // Positions of collections that match what begins with a prefix.
   std::unordered_map<std::string, std::vector<size_t>, Hash, std::equal_to<>>
       prefixes_;

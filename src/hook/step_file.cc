@@ -43,10 +43,19 @@ record::TensorEvent Float64At(const Stamp& stamp, double wall_time,
 
 }  // namespace
 
-StepFile::StepFile(Storage* storage, const Options& options, const Stamp& stamp)
-    : storage_(storage), options_(options), stamp_(stamp) {
-  index_.mode = stamp.mode;
-  index_.mode_step = stamp.mode_step;
+void StepFile::Workspace::Clear() noexcept {
+  index.Clear();
+  encoded.clear();
+  if (encoded.capacity() > kWriteBytes) encoded.shrink_to_fit();
+  cuts.clear();
+  contents.clear();
+  parts.clear();
+}
+
+StepFile::StepFile(Storage* storage, const Options& options, const Stamp& stamp,
+                   Workspace* workspace)
+    : storage_(storage), options_(options), stamp_(stamp), work_(*workspace) {
+  work_.Clear();
 }
 
 void StepFile::Append(std::span<const CapturedTensor> tensors) {
@@ -62,14 +71,14 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
   const bool has_record =
       tensor.has_raw && (!tensor.bytes().empty() || !tensor.strings.empty());
   if ((form.shape || tensor.has_raw) && !has_record) {
-    index_.shapes.push_back({name, name, tensor.shape});
+    work_.index.AddShape(name, name, tensor.shape);
   }
-  if (tensor.digest != nullptr) AddDigest(tensor, *tensor.digest);
+  if (tensor.digest) AddDigest(tensor, *tensor.digest);
   if (!has_record) return;
   if (tensor.same_as != nullptr) {
     const std::string& other = tensor.same_as->name;
-    index_.tensors.push_back({name, shareable_.at(tensor.content.get()),
-                              other == name ? std::string() : other});
+    work_.index.AddTensor(name, shareable_.at(tensor.content.get()),
+                          other == name ? std::string_view() : other);
     ++saved_;
     return;
   }
@@ -85,7 +94,7 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
   if (MayBeShared(tensor)) {
     shareable_.insert_or_assign(tensor.content.get(), location);
   }
-  index_.tensors.push_back({name, location});
+  work_.index.AddTensor(name, location);
 }
 
 void StepFile::AddDigest(const CapturedTensor& tensor, const Digest& digest) {
@@ -98,15 +107,15 @@ void StepFile::AddDigest(const CapturedTensor& tensor, const Digest& digest) {
     const index::Location location =
         AddRecord(Float64At(stamp_, tensor.wall_time, name, {}),
                   std::as_bytes(std::span(&value, 1)));
-    index_.tensors.push_back({name, location});
+    work_.index.AddTensor(name, location);
   }
-  index_.counts.push_back({.name = tensor.plan->name,
-                           .dtype = tensor.dtype,
-                           .count = statistics.count,
-                           .nan = statistics.nan,
-                           .pos_inf = statistics.pos_inf,
-                           .neg_inf = statistics.neg_inf,
-                           .zero = statistics.zero});
+  work_.index.AddCounts({.name = tensor.plan->name,
+                         .dtype = tensor.dtype,
+                         .count = statistics.count,
+                         .nan = statistics.nan,
+                         .pos_inf = statistics.pos_inf,
+                         .neg_inf = statistics.neg_inf,
+                         .zero = statistics.zero});
 }
 
 void StepFile::Append(std::span<const CapturedScalar> scalars) {
@@ -125,11 +134,10 @@ void StepFile::Append(std::span<const CapturedScalar> scalars) {
         Float64At(scalar.stamp, scalar.wall_time, scalar.name, kShape),
         std::as_bytes(std::span(&scalar.value, 1)));
     const bool is_shown = shown.at(scalar.name) == i;
-    if (is_shown) index_.tensors.push_back({scalar.name, location});
+    if (is_shown) work_.index.AddTensor(scalar.name, location);
     if (!is_shown || scalar.stamp != stamp_) {
-      index_.scalars.push_back({scalar.name, scalar.stamp.step,
-                                scalar.stamp.mode, scalar.stamp.mode_step,
-                                location});
+      work_.index.AddScalar(scalar.name, scalar.stamp.step, scalar.stamp.mode,
+                            scalar.stamp.mode_step, location);
     }
   }
   Flush();
@@ -137,22 +145,27 @@ void StepFile::Append(std::span<const CapturedScalar> scalars) {
 
 index::Location StepFile::AddRecord(const record::TensorEvent& event,
                                     Bytes content) {
-  const size_t begin = scratch_.size();
-  tail_.clear();
+  const size_t begin = work_.encoded.size();
+  work_.tail.clear();
   const uint64_t payload_bytes =
-      record::EncodeTensorEvent(event, scratch_, tail_);
-  const Bytes head = base::AsBytes(scratch_).subspan(begin);
-  const Bytes tail = base::AsBytes(tail_);
-  uint32_t crc = base::Crc32c(head.subspan(record::kHeaderBytes));
-  crc = base::Crc32c(content, crc);
-  crc = base::Crc32c(tail.first(tail.size() - record::kFooterBytes), crc);
+      record::EncodeTensorEvent(event, work_.encoded, work_.tail);
+  uint32_t crc = 0;
   if (content.size() <= kInlineBytes) {
-    scratch_ += base::AsText(content);
+    work_.encoded += base::AsText(content);
+    work_.encoded += work_.tail;
+    crc =
+        base::Crc32c(base::AsBytes(work_.encoded)
+                         .subspan(begin + record::kHeaderBytes, payload_bytes));
   } else {
-    cuts_.push_back(scratch_.size());
-    contents_.push_back(content);
+    const Bytes head = base::AsBytes(work_.encoded).subspan(begin);
+    const Bytes tail = base::AsBytes(work_.tail);
+    crc = base::Crc32c(head.subspan(record::kHeaderBytes));
+    crc = base::Crc32c(content, crc);
+    crc = base::Crc32c(tail.first(tail.size() - record::kFooterBytes), crc);
+    work_.cuts.push_back(work_.encoded.size());
+    work_.contents.push_back(content);
+    work_.encoded += work_.tail;
   }
-  scratch_ += tail_;
   const index::Location location = {
       offset_, payload_bytes + record::kHeaderBytes + record::kFooterBytes,
       crc};
@@ -162,31 +175,31 @@ index::Location StepFile::AddRecord(const record::TensorEvent& event,
 }
 
 void StepFile::Flush() {
-  if (scratch_.empty()) return;
+  if (work_.encoded.empty()) return;
   if (events_ == nullptr) {
     events_ =
         storage_->Create(index::EventFileKey(stamp_.step, options_.worker),
                          {.visibility = Visibility::kOnPublish,
                           .durability = options_.durability});
   }
-  const Bytes encoded = base::AsBytes(scratch_);
+  const Bytes encoded = base::AsBytes(work_.encoded);
   size_t begin = 0;
-  for (size_t i = 0; i < cuts_.size(); ++i) {
-    Write(encoded.subspan(begin, cuts_[i] - begin));
-    Write(contents_[i]);
-    begin = cuts_[i];
+  for (size_t i = 0; i < work_.cuts.size(); ++i) {
+    Write(encoded.subspan(begin, work_.cuts[i] - begin));
+    Write(work_.contents[i]);
+    begin = work_.cuts[i];
   }
   Write(encoded.subspan(begin));
   WriteParts();
-  scratch_.clear();
-  cuts_.clear();
-  contents_.clear();
+  work_.encoded.clear();
+  work_.cuts.clear();
+  work_.contents.clear();
 }
 
 void StepFile::Write(Bytes bytes) {
   while (!bytes.empty()) {
     const Bytes part = bytes.first(std::min(bytes.size(), kWriteBytes));
-    parts_.push_back(part);
+    work_.parts.push_back(part);
     part_bytes_ += part.size();
     bytes = bytes.subspan(part.size());
     if (part_bytes_ >= kWriteBytes) WriteParts();
@@ -194,21 +207,23 @@ void StepFile::Write(Bytes bytes) {
 }
 
 void StepFile::WriteParts() {
-  if (parts_.empty()) return;
-  events_->Append(parts_);
-  parts_.clear();
+  if (work_.parts.empty()) return;
+  events_->Append(work_.parts);
+  work_.parts.clear();
   part_bytes_ = 0;
   if (options_.progress != nullptr) ++*options_.progress;
 }
 
 void StepFile::Publish() {
+  std::string event_file;
   if (events_ != nullptr) {
     SMDEBUG_KILL_POINT("before_event_publish");
     events_->Publish();
-    index_.event_file = index::EventFileKey(stamp_.step, options_.worker);
+    event_file = index::EventFileKey(stamp_.step, options_.worker);
   }
   SMDEBUG_KILL_POINT("after_event_publish");
-  const std::string json = index::ToJson(index_);
+  const std::string_view json =
+      work_.index.Finish(stamp_.mode, stamp_.mode_step, event_file);
   const auto file =
       storage_->Create(index::IndexFileKey(stamp_.step, options_.worker),
                        {.visibility = Visibility::kOnPublish,

@@ -13,7 +13,7 @@
 #include "smdebug/storage.h"
 #include "src/hook/captured.h"
 #include "src/hook/step_counter.h"
-#include "src/index/step_index.h"
+#include "src/index/step_index_writer.h"
 #include "src/record/tensor_event.h"
 
 namespace smdebug::hook {
@@ -34,8 +34,24 @@ class StepFile {
     std::atomic<uint64_t>* progress = nullptr;  // Grows with what is written.
   };
 
-  // Nothing is created until there is something to write.
-  StepFile(Storage* storage, const Options& options, const Stamp& stamp);
+  // Memory that one step after the other uses.
+  struct Workspace {
+    index::StepIndexWriter index;
+    // Encoded bytes in file order, and the borrowed contents that go between
+    // them: contents[i] belongs before encoded[cuts[i]].
+    std::string encoded;
+    std::vector<size_t> cuts;
+    std::vector<Bytes> contents;
+    std::string tail;
+    std::vector<Bytes> parts;
+
+    void Clear() noexcept;
+  };
+
+  // Nothing is created until there is something to write. `workspace` is
+  // borrowed as `storage` is, for this step alone.
+  StepFile(Storage* storage, const Options& options, const Stamp& stamp,
+           Workspace* workspace);
 
   const Stamp& stamp() const noexcept { return stamp_; }
 
@@ -48,9 +64,7 @@ class StepFile {
   void Append(std::span<const CapturedScalar> scalars);
 
   // Whether there is anything to publish.
-  bool empty() const noexcept {
-    return index_.tensors.empty() && index_.shapes.empty();
-  }
+  bool empty() const noexcept { return work_.index.empty(); }
 
   // Makes the step visible. Throws IoError; then the step is not visible.
   void Publish();
@@ -77,20 +91,12 @@ class StepFile {
   Storage* const storage_;
   const Options options_;
   const Stamp stamp_;
-  index::StepIndex index_;
+  Workspace& work_;
   std::unique_ptr<PendingFile> events_;
   uint64_t offset_ = 0;
   int64_t saved_ = 0;
   // Where the contents are that tensors which come later may share.
   std::unordered_map<const Buffer*, index::Location> shareable_;
-
-  // Encoded bytes in file order, and the borrowed contents that go between
-  // them: contents_[i] belongs before scratch_[cuts_[i]].
-  std::string scratch_;
-  std::vector<size_t> cuts_;
-  std::vector<Bytes> contents_;
-  std::string tail_;
-  std::vector<Bytes> parts_;
   uint64_t part_bytes_ = 0;
 };
 

@@ -18,7 +18,7 @@ std::string& TensorboardWriter::RecordsAt(const Stamp& stamp) {
 }
 
 void TensorboardWriter::Add(const CapturedTensor& tensor, const Stamp& stamp) {
-  if (tensor.digest != nullptr && tensor.digest->histogram &&
+  if (tensor.digest && tensor.digest->histogram &&
       !tensor.digest->histogram->limits.empty()) {
     const reduce::Histogram& histogram = *tensor.digest->histogram;
     record::AppendHistogramEvent(tensor.wall_time, stamp.step,

@@ -51,6 +51,7 @@ struct Writer::Session {
   config::Plan plan;  // Its collections gather the names that joined them.
   bool collections_changed = true;
 
+  StepFile::Workspace workspace;
   std::optional<StepFile> file;  // Of the step now being written.
   int64_t captured = 0;          // Tensors of that step so far.
   bool failed = false;           // That step is lost.
@@ -71,13 +72,16 @@ Writer::Writer(const HookConfig& config, Options options, Storage* storage,
       tensorboard_(tensorboard),
       tally_(tally) {}
 
-void Writer::Submit(Batch batch) {
+std::vector<CapturedTensor> Writer::Submit(Batch batch) {
+  std::vector<CapturedTensor> spare;
   {
     const base::MutexLock lock(mu_);
     StartLocked();
     queue_.push_back(std::move(batch));
+    spare.swap(spare_);
   }
   changed_.notify_all();
+  return spare;
 }
 
 void Writer::StartLocked() {
@@ -149,7 +153,8 @@ void Writer::Run() {
   try {
     session.emplace(config_, options_, storage_, tensorboard_);
     while (std::optional<Batch> batch = Next(*session)) {
-      Process(*session, *std::move(batch));
+      Process(*session, *batch);
+      Recycle(std::move(batch->tensors));
       ++progress_;
     }
     Stamp end;
@@ -193,7 +198,13 @@ std::optional<Batch> Writer::Next(Session& session) {
   }
 }
 
-void Writer::Process(Session& session, Batch batch) {
+void Writer::Recycle(std::vector<CapturedTensor> tensors) {
+  tensors.clear();
+  const base::MutexLock lock(mu_);
+  if (spare_.capacity() < tensors.capacity()) spare_.swap(tensors);
+}
+
+void Writer::Process(Session& session, Batch& batch) {
   if (silent()) return;
   for (Membership& added : batch.memberships) {
     const auto it = session.plan.find(added.collection);
@@ -243,7 +254,7 @@ StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
                           .durability = options_.runtime.durability,
                           .spread = config::DefaultSpread(config_.framework),
                           .progress = &progress_},
-        stamp);
+        stamp, &session.workspace);
   }
   return *session.file;
 }
@@ -251,9 +262,8 @@ StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
 void Writer::WriteTensors(Session& session, Batch& batch) {
   if (batch.tensors.empty()) return;
   for (CapturedTensor& tensor : batch.tensors) {
-    if (tensor.digest == nullptr && tensor.NeedsDigest()) {
-      tensor.digest =
-          std::make_unique<Digest>(MakeDigest(tensor.View(), *tensor.form));
+    if (!tensor.digest && tensor.NeedsDigest()) {
+      tensor.digest = MakeDigest(tensor.View(), *tensor.form);
     }
   }
   if (session.failed) return;

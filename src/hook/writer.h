@@ -64,7 +64,9 @@ class Writer {
   }
 
   // Queues `batch`. Batches of a step arrive together, the last one marked.
-  void Submit(Batch batch) SMDEBUG_EXCLUDES(mu_);
+  // Returns an empty list for the tensors of the next one, if there is one in
+  // memory that was used before.
+  std::vector<CapturedTensor> Submit(Batch batch) SMDEBUG_EXCLUDES(mu_);
 
   // The highest step begun so far, for the ledger.
   void NoteStep(int64_t step) noexcept {
@@ -98,7 +100,9 @@ class Writer {
   void StartLocked() SMDEBUG_REQUIRES(mu_);
   void Run();
   std::optional<Batch> Next(Session& session) SMDEBUG_EXCLUDES(mu_);
-  void Process(Session& session, Batch batch);
+  // Keeps the memory of a list for Submit() to return.
+  void Recycle(std::vector<CapturedTensor> tensors) SMDEBUG_EXCLUDES(mu_);
+  void Process(Session& session, Batch& batch);
   bool EnterFolder(Session& session);
   StepFile& FileFor(Session& session, const Stamp& stamp);
   void WriteTensors(Session& session, Batch& batch);
@@ -126,6 +130,7 @@ class Writer {
   base::Mutex mu_;
   base::CondVar changed_;
   std::deque<Batch> queue_ SMDEBUG_GUARDED_BY(mu_);
+  std::vector<CapturedTensor> spare_ SMDEBUG_GUARDED_BY(mu_);
   bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool closing_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool abandoned_ SMDEBUG_GUARDED_BY(mu_) = false;

@@ -8,6 +8,8 @@
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
+#include "src/base/json_writer.h"
+#include "src/index/step_index_writer.h"
 
 namespace smdebug::index {
 namespace {
@@ -52,6 +54,37 @@ TEST(StepIndexTest, EndsInTheChecksumOfItsText) {
                                   std::to_string(base::Crc32c(base::AsBytes(
                                       std::string_view(text).substr(0, end)))) +
                                   "}");
+}
+
+TEST(StepIndexTest, WritesEachCharacterAsJsonDoesWhereverItStands) {
+  for (int c = 0; c < 256; ++c) {
+    for (size_t at = 0; at < 17; ++at) {
+      std::string name(17, 'x');
+      name[at] = static_cast<char>(c);
+      std::string quoted;
+      base::AppendJsonString(name, quoted);
+      StepIndex index;
+      index.tensors = {{name, {}}};
+      ASSERT_NE(ToJson(index).find(R"("tensorname": )" + quoted + ","),
+                std::string::npos)
+          << "character " << c << " at " << at;
+    }
+  }
+}
+
+TEST(StepIndexWriterTest, NothingIsLeftOfTheFileBefore) {
+  StepIndexWriter writer;
+  EXPECT_TRUE(writer.empty());
+  const std::string before(writer.Finish(Mode::kTrain, 1, "file"));
+  writer.AddTensor("a", {});
+  writer.AddShape("b", "b", {});
+  writer.AddScalar("c", 1, Mode::kTrain, 1, {});
+  writer.AddCounts({.name = "d"});
+  EXPECT_FALSE(writer.empty());
+  EXPECT_NE(writer.Finish(Mode::kTrain, 1, "file"), before);
+  writer.Clear();
+  EXPECT_TRUE(writer.empty());
+  EXPECT_EQ(writer.Finish(Mode::kTrain, 1, "file"), before);
 }
 
 TEST(StepIndexTest, NoBitCanFlipUnnoticedBeforeTheChecksum) {

@@ -1,4 +1,5 @@
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -44,6 +45,7 @@ struct Sizes {
   uint64_t metadata = 0;
   uint64_t value = 0;
   uint64_t summary = 0;
+  uint64_t before_summary = 0;
   uint64_t payload = 0;
 };
 
@@ -82,11 +84,11 @@ Sizes Measure(const TensorEvent& event, std::string_view mode_step,
   sizes.value = FieldBytes(sizes.tensor) + FieldBytes(sizes.metadata);
   if (!event.name.empty()) sizes.value += FieldBytes(event.name.size());
   sizes.summary = FieldBytes(sizes.value);
-  sizes.payload = FieldBytes(sizes.summary);
-  if (event.wall_time != 0) sizes.payload += kFixed64Bytes;
+  if (event.wall_time != 0) sizes.before_summary += kFixed64Bytes;
   if (event.step != 0) {
-    sizes.payload += 1 + VarintBytes(static_cast<uint64_t>(event.step));
+    sizes.before_summary += 1 + VarintBytes(static_cast<uint64_t>(event.step));
   }
+  sizes.payload = sizes.before_summary + FieldBytes(sizes.summary);
   return sizes;
 }
 
@@ -120,25 +122,51 @@ void RequireEncodable(const TensorEvent& event) {
   }
 }
 
-void AppendDim(std::string_view tensor, int64_t extent, std::string& out) {
+void AppendDim(std::string_view tensor, int64_t extent, Room& out) {
   const Decimal digits(extent);
   AppendOpening(ShapeField::kDim, DimBytes(tensor, extent), out);
   if (extent != 0) {
     AppendVarint(DimField::kSize, static_cast<uint64_t>(extent), out);
   }
   AppendOpening(DimField::kName, tensor.size() + 1 + digits.text().size(), out);
-  out.append(tensor).append("_").append(digits.text());
+  out.append(tensor);
+  out.push_back('_');
+  out.append(digits.text());
 }
 
-void AppendPlugin(std::string_view name, std::string_view content,
-                  std::string& out) {
+void AppendPlugin(std::string_view name, std::string_view content, Room& out) {
   AppendOpening(MetadataField::kPlugin, PluginBytes(name, content), out);
   AppendText(PluginField::kName, name, out);
   AppendText(PluginField::kContent, content, out);
 }
 
-void AppendBytes(std::span<const std::byte> bytes, std::string& out) {
-  out.append(base::AsText(bytes));
+// Appends a record up to its content.
+void AppendHead(const TensorEvent& event, const Sizes& sizes, Room& out) {
+  out.append(base::AsText(MakeHeader(sizes.payload)));
+  if (event.wall_time != 0) {
+    AppendFixed(EventField::kWallTime, event.wall_time, out);
+  }
+  if (event.step != 0) {
+    AppendVarint(EventField::kStep, static_cast<uint64_t>(event.step), out);
+  }
+  AppendOpening(EventField::kSummary, sizes.summary, out);
+  AppendOpening(SummaryField::kValue, sizes.value, out);
+  if (!event.name.empty()) AppendText(ValueField::kTag, event.name, out);
+
+  AppendOpening(ValueField::kTensor, sizes.tensor, out);
+  const bool is_string = event.dtype == DType::kString;
+  if (!is_string) {
+    AppendVarint(TensorField::kDType, static_cast<uint64_t>(event.dtype), out);
+  }
+  AppendOpening(TensorField::kShape, sizes.shape, out);
+  for (const int64_t extent : event.shape) AppendDim(event.name, extent, out);
+  if (is_string) {
+    for (const std::string_view text : event.strings) {
+      AppendText(TensorField::kString, text, out);
+    }
+  } else if (event.content_bytes > 0) {
+    AppendOpening(TensorField::kContent, event.content_bytes, out);
+  }
 }
 
 // A padding field that moves content from `content_at` in the file to where it
@@ -170,48 +198,31 @@ uint64_t EncodeTensorEvent(const TensorEvent& event, std::string& head,
   }
 
   const size_t begin = head.size();
-  AppendBytes(MakeHeader(sizes.payload), head);
-  if (event.wall_time != 0) {
-    AppendFixed(EventField::kWallTime, event.wall_time, head);
-  }
-  if (event.step != 0) {
-    AppendVarint(EventField::kStep, static_cast<uint64_t>(event.step), head);
-  }
-  const size_t before_summary = head.size();
-  AppendOpening(EventField::kSummary, sizes.summary, head);
-  AppendOpening(SummaryField::kValue, sizes.value, head);
-  if (!event.name.empty()) AppendText(ValueField::kTag, event.name, head);
-
-  AppendOpening(ValueField::kTensor, sizes.tensor, head);
+  const uint64_t metadata_bytes = FieldBytes(sizes.metadata);
   const bool is_string = event.dtype == DType::kString;
-  if (!is_string) {
-    AppendVarint(TensorField::kDType, static_cast<uint64_t>(event.dtype), head);
-  }
-  AppendOpening(TensorField::kShape, sizes.shape, head);
-  for (const int64_t extent : event.shape) AppendDim(event.name, extent, head);
-  if (is_string) {
-    for (const std::string_view text : event.strings) {
-      AppendText(TensorField::kString, text, head);
-    }
-  } else if (event.content_bytes > 0) {
-    AppendOpening(TensorField::kContent, event.content_bytes, head);
-  }
+  const uint64_t content_bytes = is_string ? 0 : event.content_bytes;
+  Room head_room(head,
+                 kHeaderBytes + sizes.payload - content_bytes - metadata_bytes);
+  AppendHead(event, sizes, head_room);
+  assert(head_room.left() == 0);
 
   uint64_t payload = sizes.payload;
-  if (event.content_bytes >= kAlignedContentBytes) {
+  if (content_bytes >= kAlignedContentBytes) {
     const std::string padding =
         MakePadding(event.file_offset + head.size() - begin);
     if (payload + padding.size() <= kMaxPayloadBytes) {
       payload += padding.size();
-      head.insert(before_summary, padding);
+      head.insert(begin + kHeaderBytes + sizes.before_summary, padding);
       head.replace(begin, kHeaderBytes, base::AsText(MakeHeader(payload)));
     }
   }
 
-  AppendOpening(ValueField::kMetadata, sizes.metadata, tail);
-  AppendPlugin(kModeStepPlugin, mode_step.text(), tail);
-  AppendPlugin(kModePlugin, mode.text(), tail);
-  AppendBytes(MakeFooter(kTensorFooter), tail);
+  Room tail_room(tail, metadata_bytes + kFooterBytes);
+  AppendOpening(ValueField::kMetadata, sizes.metadata, tail_room);
+  AppendPlugin(kModeStepPlugin, mode_step.text(), tail_room);
+  AppendPlugin(kModePlugin, mode.text(), tail_room);
+  tail_room.append(base::AsText(MakeFooter(kTensorFooter)));
+  assert(tail_room.left() == 0);
   return payload;
 }
 

@@ -18,6 +18,10 @@ constexpr double kPlainPart = 1.0 / 64;
 }  // namespace
 
 void Deviations::Join(const Deviations& other) noexcept {
+  if (count == 0) {  // What follows gives the same, for two divisions.
+    *this = other;
+    return;
+  }
   const auto n = static_cast<long double>(other.count);
   const auto total = static_cast<long double>(count + other.count);
   const long double share = n / total;

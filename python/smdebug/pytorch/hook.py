@@ -45,10 +45,7 @@ class Hook(BaseHook):
     _default_collections: ClassVar[list[str]] = [CollectionKeys.LOSSES]
     _collection_class: ClassVar[type[BaseCollection]] = Collection
     _tensor_types: ClassVar[tuple[type, ...]] = (torch.Tensor, torch.nn.Parameter)
-    _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = (
-        torch.Tensor.is_conj,
-        torch.Tensor.is_neg,
-    )
+    _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = (torch.Tensor.is_neg,)
 
     def __init__(
         self,

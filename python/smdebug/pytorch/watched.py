@@ -49,15 +49,16 @@ class WatchedModule:
         self.module = module
         self.name = type(original_module(module)).__name__
         self.parameters: list[torch.nn.Parameter] = []
-        self.parameter_names: list[str] = []
         self.gradient_names: list[str] = []
+        names = []
         if with_parameters:
             for path, parameter in module.named_parameters():
                 suffix = shard_suffix(parameter) if is_sharded(parameter) else ""
                 name = f"{self.name}_{_plain_name(path)}{suffix}"
                 self.parameters.append(parameter)
-                self.parameter_names.append(name)
+                names.append(name)
                 self.gradient_names.append(f"gradient/{name}")
+        self.parameter_names = _core.TensorNames(names)
 
     def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
         """Every module in it with its name, and whether a callback on it would be traced."""
