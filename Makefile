@@ -1,9 +1,10 @@
 # Thin names over tools/ and the CMake presets; `make help` lists them.
 JOBS ?= $(shell nproc)
 RELEASE := build/release
+PREFIX ?= /usr/local
 DEMO_RUN := build/demo
 SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-rule-docs tools/gen-stubs tools/python-env \
-	tools/python-package tools/test-python
+	tools/python-package tools/test-python tests/package/run
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
 # What one build folder has compiled, the compiler's cache gives to the others.
@@ -11,7 +12,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_BASEDIR := $(CURDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench wheel lint format asan tsan fuzz clean bootstrap
+.PHONY: help build install demo test bench wheel lint format asan tsan fuzz clean bootstrap
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,6 +25,10 @@ $(RELEASE)/build.ninja: | bootstrap
 
 build: bootstrap $(RELEASE)/build.ninja ## Build the command line: build/release/bin/smdebug.
 	cmake --build --preset release -j $(JOBS) --target smdebug_program
+
+install: bootstrap $(RELEASE)/build.ninja ## Install command line, C++ library and headers below PREFIX (/usr/local).
+	cmake --build --preset release -j $(JOBS) --target smdebug_program smdebug_shared
+	cmake --install $(RELEASE) --component devel --prefix $(PREFIX)
 
 demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)

@@ -30,6 +30,7 @@ LAYERS: dict[str, list[str]] = {
     "actions": ["index"],
     "rules": ["trial"],
     "guard": ["hook", "rules"],
+    "c_api": ["hook"],
     "timeline": ["base", "storage"],
     "serve": ["actions", "rules"],
     "cli": ["serve", "s3", "timeline"],
@@ -39,6 +40,7 @@ LAYERS: dict[str, list[str]] = {
 # module's private headers may include it; cli may include every public header.
 PUBLIC_OWNERS: dict[str, str] = {
     "action": "actions",
+    "c_api": "c_api",
     "config": "config",
     "error": "base",
     "finding": "base",
@@ -66,7 +68,7 @@ QUOTED_THIRD_PARTY = ("hwy/",)
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))', re.MULTILINE)
 _MODULE = re.compile(r"smdebug_module\(\s*(\w+)([^)]*)\)")
-_STANDARD = re.compile(r"<[a-z0-9_]+>")
+_STANDARD = re.compile(r"<(?:[a-z0-9_]+|stdint\.h)>")
 
 
 def reachable(module: str) -> set[str]:
