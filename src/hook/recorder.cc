@@ -217,22 +217,50 @@ uint64_t Recorder::due_key() const {
   return selector_->due_key();
 }
 
+bool Recorder::ChooseLocked(std::string_view name, CapturedTensor& captured) {
+  std::shared_ptr<TensorPlan> plan = selector_->Find(name);
+  selector_->MakeMember(*plan);
+  captured.form = selector_->FormNow(*plan);
+  captured.plan = std::move(plan);
+  return captured.form != nullptr;
+}
+
 void Recorder::Save(std::string_view name, const TensorView& tensor) {
   CapturedTensor captured;
   std::shared_ptr<const CapturedTensor> twin;
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
-    std::shared_ptr<TensorPlan> plan = selector_->Find(name);
-    selector_->MakeMember(*plan);
-    captured.form = selector_->FormNow(*plan);
-    if (captured.form == nullptr) return;
-    captured.plan = std::move(plan);
+    if (!ChooseLocked(name, captured)) return;
     step = counter_.step();
     twin = recent_.Find(tensor);
   }
   if (capturer_.Capture(tensor, twin.get(), captured))
     Add(std::move(captured), step);
+}
+
+void Recorder::SaveAs(std::span<const std::string_view> names,
+                      const TensorView& tensor) {
+  CapturedTensor first;  // Without form; empty until something was copied.
+  for (const std::string_view name : names) {
+    CapturedTensor captured;
+    int64_t step = 0;
+    {
+      const base::MutexLock lock(mu_);
+      if (!ChooseLocked(name, captured)) continue;
+      step = counter_.step();
+    }
+    const bool is_again = first.content != nullptr;
+    const bool kept = is_again ? capturer_.CaptureAgain(tensor, first, captured)
+                               : capturer_.Capture(tensor, nullptr, captured);
+    if (!kept) continue;
+    if (!is_again) {
+      captured.is_shared = true;
+      first.plan = captured.plan;
+      first.content = captured.content;
+    }
+    Add(std::move(captured), step);
+  }
 }
 
 void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
@@ -384,7 +412,7 @@ void Recorder::Add(CapturedTensor captured, int64_t step) {
 
 void Recorder::AddLocked(CapturedTensor captured) {
   recent_.Add(captured);
-  batch_bytes_ += captured.bytes().size();
+  if (captured.same_as == nullptr) batch_bytes_ += captured.bytes().size();
   batch_.tensors.push_back(std::move(captured));
   if (batch_bytes_ >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
     SubmitLocked(/*last_of_step=*/false);
