@@ -23,6 +23,9 @@ from smdebug.xgboost.distributed import find_worker
 from smdebug.xgboost.importance import IMPORTANCE_TYPES, feature_shares
 from smdebug.xgboost.trees import COLUMNS, trees_of_last_round
 
+# Why there is no XGBoost, if there is none.
+_missing: ImportError | None = None
+
 if TYPE_CHECKING:
     from xgboost.callback import TrainingCallback
 else:
@@ -80,7 +83,7 @@ class Hook(BaseHook, TrainingCallback):
         rules: str | list[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
-        if TrainingCallback is object:
+        if _missing is not None:
             raise SMDebugError(
                 f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
             ) from _missing
@@ -133,6 +136,9 @@ class Hook(BaseHook, TrainingCallback):
 
     # What XGBoost calls.
 
+    # The metrics of each data set, round by round.
+    _evals_log: dict[str, dict[str, list[Any]]]
+
     def before_training(self, model: Any) -> Any:
         """Starts a training; what was trained before with the same hook keeps its steps."""
         self._begin_training()
@@ -170,7 +176,7 @@ class Hook(BaseHook, TrainingCallback):
         # The step of the training's first round.
         self._first_step = self.step + 1 if getattr(self, "_core", None) is not None else 0
         self._rounds = 0
-        self._evals_log: dict[str, dict[str, list[Any]]] = {}
+        self._evals_log = {}
         self._features: list[str] | None = None
         self._booster_kind: str | None = None
         # Rounds that the model had before.

@@ -31,7 +31,7 @@ def trees_of_last_round(booster: Any) -> dict[str, Any]:
     node has no such thing; the categories of a split are joined by commas.
     """
     last = booster.num_boosted_rounds() - 1
-    dumps = booster[last : last + 1].get_dump(with_stats=True)
+    dumps = _dump(booster[last : last + 1])
     first = last * len(dumps)
     rows = [
         row
@@ -40,6 +40,16 @@ def trees_of_last_round(booster: Any) -> dict[str, Any]:
     ]
     columns = dict(zip(COLUMNS, zip(*rows)))
     return {name: _array(name, columns[name]) for name in COLUMNS} if rows else {}
+
+
+def _dump(booster: Any) -> list[str]:
+    from xgboost.core import XGBoostError
+
+    try:
+        return list(booster.get_dump(with_stats=True))
+    except XGBoostError:
+        # XGBoost has no statistics of trees with several outputs.
+        return list(booster.get_dump())
 
 
 def _rows(tree: int, dump: str) -> list[tuple[Any, ...]]:
