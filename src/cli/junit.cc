@@ -2,47 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "src/base/xml.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/text.h"
 
 namespace smdebug::cli {
 namespace {
 
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string CaseText(const RuleReport& report) {
   std::string text =
       fmt::format("    <testcase classname=\"smdebug.rules\" name=\"{}\"",
-                  Escape(Printable(report.name)));
-  const std::string details = Escape(Printable(report.details));
+                  base::EscapeXml(Printable(report.name)));
+  const std::string details = base::EscapeXml(Printable(report.details));
   switch (report.status) {
     case RuleStatus::kNoIssuesFound:
       return text + "/>\n";
     case RuleStatus::kIssuesFound:
       text += fmt::format(">\n      <failure message=\"{}\">", details);
       for (const Finding& finding : report.findings) {
-        text += Escape(FindingText(finding)) + '\n';
+        text += base::EscapeXml(FindingText(finding)) + '\n';
       }
       text += "</failure>\n";
       break;
@@ -68,8 +46,9 @@ std::string JunitText(std::span<const RuleReport> reports,
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
-      Escape(Printable(run)), reports.size(), count(RuleStatus::kIssuesFound),
-      count(RuleStatus::kError), count(RuleStatus::kStopped));
+      base::EscapeXml(Printable(run)), reports.size(),
+      count(RuleStatus::kIssuesFound), count(RuleStatus::kError),
+      count(RuleStatus::kStopped));
   for (const RuleReport& report : reports) text += CaseText(report);
   return text + "  </testsuite>\n</testsuites>\n";
 }

@@ -7,10 +7,6 @@
 
 namespace smdebug::rules {
 
-// Text as it stands in HTML and XML, also within quotes. What XML does not
-// allow is left out.
-std::string EscapeXml(std::string_view text);
-
 // A number for people: four digits.
 std::string NumberText(double value);
 
