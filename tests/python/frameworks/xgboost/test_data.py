@@ -31,6 +31,8 @@ def given(kind: str, folder: Path) -> Any:
     if kind == "DMatrix":
         return matrix(40, seed=5)
     if kind == "QuantileDMatrix":
+        if int(xgb.__version__.split(".")[0]) < 2:
+            pytest.skip("XGBoost 1.7 predicts from the middle of bins, and explains nothing")
         names = {"feature_names": FEATURES}
         return xgb.QuantileDMatrix(features, label=labels, ref=matrix(), **names)
     if kind == "array":

@@ -77,21 +77,11 @@ def test_one_or_all_workers_over_the_collective(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("include_workers", ["one", "all"])
-def test_dask(include_workers: str, tmp_path: Path) -> None:
+def test_one_or_all_workers_over_dask(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     array = pytest.importorskip("dask.array")
     xgboost_dask = pytest.importorskip("xgboost.dask")
-    run = tmp_path / "run"
     features, labels = table(400)
-    hook = smd.Hook(
-        str(run),
-        save_config=EVERY_ROUND,
-        include_workers=include_workers,
-        include_collections=["predictions", "feature_importance"],
-        validation_data=(features[:30], labels[:30]),
-    )
-    hook.get_collection("feature_importance").save_config = smd.SaveConfig(save_interval=2)
     settings: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     cluster = distributed.LocalCluster(
         n_workers=PROCESSES, threads_per_worker=1, dashboard_address=None
@@ -103,16 +93,29 @@ def test_dask(include_workers: str, tmp_path: Path) -> None:
             array.from_array(labels, chunks=200),
             feature_names=FEATURES,
         )
-        result = xgboost_dask.train(
-            client, settings, data, 4, evals=[(data, "train")], callbacks=[hook]
-        )
-    hook.close()
+        for include_workers, workers in (("one", ["worker_0"]), ("all", ["worker_0", "worker_1"])):
+            hook = smd.Hook(
+                str(tmp_path / include_workers),
+                save_config=EVERY_ROUND,
+                include_workers=include_workers,
+                include_collections=["predictions", "feature_importance"],
+                validation_data=(features[:30], labels[:30]),
+            )
+            rarely = smd.SaveConfig(save_interval=2)
+            hook.get_collection("feature_importance").save_config = rarely
+            result = xgboost_dask.train(
+                client, settings, data, 4, evals=[(data, "train")], callbacks=[hook]
+            )
+            hook.close()  # It went to the workers, which have ended the run.
+            check_dask_run(tmp_path / include_workers, workers, result["history"])
+
+
+def check_dask_run(run: Path, workers: list[str], history: dict[str, Any]) -> None:
     trial = open_run(run)
-    workers = ["worker_0"] if include_workers == "one" else ["worker_0", "worker_1"]
     assert sorted(trial.workers()) == workers
     assert trial.steps() == [0, 1, 2, 3]
     metric = trial.tensor("train-logloss")
-    assert [metric.value(s)[0] for s in range(4)] == result["history"]["train"]["logloss"]
+    assert [metric.value(step)[0] for step in range(4)] == history["train"]["logloss"]
     assert trial.tensor("predictions").value(3).shape == (30,)
     names = trial.tensor_names(collection="feature_importance")
     assert names
