@@ -23,7 +23,7 @@ class ParametersImpl : public torch::nn::Module {
   ParametersImpl(size_t count, size_t bytes) {
     const auto size = static_cast<int64_t>(bytes / sizeof(float));
     for (size_t i = 0; i < count; ++i) {
-      register_parameter("weight" + std::to_string(i), torch::ones({size}));
+      register_parameter("weight" + std::to_string(i), torch::full({size}, 1.5f));
     }
   }
   torch::Tensor forward(torch::Tensor x) { return x; }
@@ -76,10 +76,10 @@ void BM_Raw(benchmark::State& state, size_t count, size_t bytes, int steps) {
 }
 
 BENCHMARK(BM_IdleStep)->Name("libtorch/idle_step")->Arg(1)->Arg(1000);
-BENCHMARK_CAPTURE(BM_Raw, 100x1MiB, 100, kMiB, 10)
+BENCHMARK_CAPTURE(BM_Raw, large, 100, kMiB, 20)
     ->Name("libtorch/raw/100x1MiB")
     ->UseRealTime();
-BENCHMARK_CAPTURE(BM_Raw, 1000x4KiB, 1000, 4 * kKiB, 20)
+BENCHMARK_CAPTURE(BM_Raw, small, 1000, 4 * kKiB, 200)
     ->Name("libtorch/raw/1000x4KiB")
     ->UseRealTime();
 
