@@ -23,7 +23,8 @@ class ParametersImpl : public torch::nn::Module {
   ParametersImpl(size_t count, size_t bytes) {
     const auto size = static_cast<int64_t>(bytes / sizeof(float));
     for (size_t i = 0; i < count; ++i) {
-      register_parameter("weight" + std::to_string(i), torch::full({size}, 1.5f));
+      register_parameter("weight" + std::to_string(i),
+                         torch::full({size}, 1.5f));
     }
   }
   torch::Tensor forward(torch::Tensor x) { return x; }

@@ -64,6 +64,7 @@ PUBLIC_OWNERS: dict[str, str] = {
 ADAPTERS: dict[str, str] = {
     "torch": "torch/",
     "torch-inl": "torch/",
+    "torch_gradient": "torch/",
     "torch_tensor": "torch/",
 }
 

@@ -17,72 +17,24 @@ class TorchHook::Scope {
   TorchHook* const before_;
 };
 
-// Stands among the callbacks of a parameter while its gradient is due.
-//
-// Tensor::register_hook() would do, but what it adds can be emptied, not taken
-// off: the list would grow with every saved step.
-class TorchHook::GradientCallback final
-    : public torch::autograd::FunctionPreHook {
- public:
-  GradientCallback(TorchHook* hook, const Parameter* parameter)
-      : hook_(hook), parameter_(parameter) {}
-
-  torch::autograd::variable_list operator()(
-      const torch::autograd::variable_list& gradients) override {
-    hook_->OnGradient(*parameter_, gradients.at(0));
-    return gradients;
-  }
-
-  // What is called with the gradient of `tensor`.
-  static auto& CallbacksOf(const torch::Tensor& tensor) {
-    return torch::autograd::impl::get_autograd_meta(tensor)->hooks_;
-  }
-
-  // Puts one on, unless there is one.
-  static void Add(TorchHook* hook, const Parameter& parameter) {
-    auto& callbacks = CallbacksOf(parameter.tensor);
-    for (const auto& callback : callbacks) {
-      if (IsOf(hook, callback.get())) return;
-    }
-    callbacks.push_back(std::make_unique<GradientCallback>(hook, &parameter));
-  }
-
-  // Takes that of `hook` off, if it is there.
-  static void Remove(const TorchHook* hook, const Parameter& parameter) {
-    if (torch::autograd::impl::get_autograd_meta(parameter.tensor) == nullptr) {
-      return;
-    }
-    std::erase_if(CallbacksOf(parameter.tensor), [hook](const auto& callback) {
-      return IsOf(hook, callback.get());
-    });
-  }
-
- private:
-  static bool IsOf(const TorchHook* hook,
-                   const torch::autograd::FunctionPreHook* callback) {
-    const auto* ours = dynamic_cast<const GradientCallback*>(callback);
-    return ours != nullptr && ours->hook_ == hook;
-  }
-
-  TorchHook* const hook_;
-  const Parameter* const parameter_;
-};
-
 inline TorchHook::TorchHook(HookConfig config, const Worker& worker,
                             RuntimeOptions runtime, TorchOptions options)
     : strict_(runtime.strict),
-      forwards_per_step_(options.forwards_per_step),
-      core_(ForTorch(std::move(config)), worker, runtime) {
-  if (forwards_per_step_ < 1) {
-    throw ConfigError("forwards_per_step", std::to_string(forwards_per_step_),
-                      "1 or more");
-  }
-}
+      forwards_per_step_(Checked(options).forwards_per_step),
+      core_(ForTorch(std::move(config)), worker, runtime) {}
 
 inline TorchHook TorchHook::FromJsonFile(std::string_view path,
                                          const Worker& worker) {
   return TorchHook(LoadHookConfig(HookConfigPath(path), Framework::kPyTorch),
                    worker);
+}
+
+inline TorchOptions TorchHook::Checked(TorchOptions options) {
+  if (options.forwards_per_step < 1) {
+    throw ConfigError("forwards_per_step",
+                      std::to_string(options.forwards_per_step), "1 or more");
+  }
+  return options;
 }
 
 inline HookConfig TorchHook::ForTorch(HookConfig config) {
@@ -181,11 +133,16 @@ inline void TorchHook::Attach() {
   for (Root& root : roots_) {
     for (Parameter& one : root.parameters) {
       if (!is_known) one.is_gradient_due = core_.IsDue(one.gradient_name);
-      if (one.is_gradient_due && one.tensor.requires_grad() &&
-          one.tensor.is_leaf()) {
-        GradientCallback::Add(this, one);
+      const bool is_wanted = one.is_gradient_due && one.tensor.requires_grad();
+      if (is_wanted && one.tensor.is_leaf()) {
+        internal::GradientCallback::Add(
+            one.tensor, this, [this, &one](const torch::Tensor& gradient) {
+              OnGradient(one, gradient);
+            });
+      } else if (is_wanted) {
+        core_.Skip(one.gradient_name, "is that of a computed parameter");
       } else if (!is_known) {
-        GradientCallback::Remove(this, one);
+        internal::GradientCallback::Remove(one.tensor, this);
       }
     }
   }
@@ -195,7 +152,7 @@ inline void TorchHook::Detach() {
   is_attached_ = false;
   for (const Root& root : roots_) {
     for (const Parameter& one : root.parameters) {
-      GradientCallback::Remove(this, one);
+      internal::GradientCallback::Remove(one.tensor, this);
     }
   }
 }
@@ -227,13 +184,13 @@ inline TorchHook::Calls* TorchHook::FindModule(
   return found == modules_.end() ? nullptr : IfDue(found->second);
 }
 
-inline TorchHook::Calls* TorchHook::FindLoss(const std::string& name) {
+inline TorchHook::Calls& TorchHook::CallsOfLoss(const std::string& name) {
   const auto [found, is_new] = losses_.try_emplace(name);
   if (is_new) {
     found->second.input_prefix = name + "_input_";
     found->second.output_prefix = name + "_output_";
   }
-  return IfDue(found->second);
+  return found->second;
 }
 
 inline TorchHook::Calls* TorchHook::IfDue(Calls& calls) {
@@ -253,11 +210,8 @@ inline TorchHook::Calls* TorchHook::IfDue(Calls& calls) {
 inline torch::Tensor TorchHook::Loss(std::string_view name,
                                      const torch::Tensor& value) {
   if (!is_due_) return value;
-  Calls& calls = losses_[std::string(name)];
-  if (calls.output_prefix.empty()) {
-    calls.output_prefix = std::string(name) + "_output_";
-  }
-  IfDue(calls);
+  Calls& calls = CallsOfLoss(std::string(name));
+  IfDue(calls);  // Counts from 0 at a new step.
   const std::string full =
       calls.output_prefix + std::to_string(calls.outputs++);
   if (name.ends_with("loss") || name.ends_with("Loss")) {

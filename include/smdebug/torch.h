@@ -20,6 +20,7 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "smdebug/torch_gradient.h"
 #include "smdebug/torch_tensor.h"
 
 namespace smdebug {
@@ -95,7 +96,7 @@ class TorchHook {
       Module&& criterion, Args&&... args) {
     if (!is_due_) return internal::Call(criterion, std::forward<Args>(args)...);
     return Record(
-        FindLoss(internal::ClassName(internal::ModuleOf(criterion))),
+        IfDue(CallsOfLoss(internal::ClassName(internal::ModuleOf(criterion)))),
         [&](auto&&... values) {
           return internal::Call(criterion, std::forward<Args>(values)...);
         },
@@ -147,7 +148,6 @@ class TorchHook {
   static TorchHook* running() noexcept { return Running(); }
 
  private:
-  class GradientCallback;
   class Scope;
 
   struct Parameter {
@@ -159,8 +159,8 @@ class TorchHook {
 
   struct Root {
     const torch::nn::Module* module;
-    std::vector<Parameter> parameters;
-    std::vector<std::pair<std::string, torch::Tensor>> buffers;
+    std::vector<Parameter> parameters = {};
+    std::vector<std::pair<std::string, torch::Tensor>> buffers = {};
   };
 
   // The calls of a module, or of a loss.
@@ -179,12 +179,13 @@ class TorchHook {
     return running;
   }
 
+  static TorchOptions Checked(TorchOptions options);
   static HookConfig ForTorch(HookConfig config);
   void RegisterModule(const torch::nn::Module& module);
   void StartForward(const torch::nn::Module& module);
   void StartStep(const Root* only, std::optional<int64_t> number);
   Calls* FindModule(const torch::nn::Module& module);
-  Calls* FindLoss(const std::string& name);
+  Calls& CallsOfLoss(const std::string& name);
   Calls* IfDue(Calls& calls);
   void Attach();
   void Detach();

@@ -170,7 +170,7 @@ TEST_F(TorchHookTest, NothingIsAttachedAtIdleSteps) {
   Net net;
   TorchHook hook(Config(3));
   hook.Register(net);
-  const auto& weight = net->parameters()[2];
+  const auto weight = net->parameters()[2];
   const auto [x, y] = Batch(0);
   std::vector<size_t> callbacks;
   for (int step = 0; step < 7; ++step) {
@@ -308,7 +308,7 @@ TEST_F(TorchHookTest, SavesTensorsOfEveryKindAndCountsTheRest) {
   EXPECT_TRUE(AreEqual(output(4), x.to(torch::kBool)));
   EXPECT_TRUE(AreEqual(output(5), torch::complex(x, -x)));
   EXPECT_TRUE(AreEqual(output(6), x));
-  EXPECT_THAT(output(7).shape(), ElementsAre(0, 3));
+  EXPECT_THAT(trial->tensor("Kinds_output_7").Shape(0), ElementsAre(0, 3));
   EXPECT_FALSE(trial->HasTensor("Kinds_output_8"));
   EXPECT_EQ(hook.core().stats().skipped, 1);
 }
@@ -351,6 +351,12 @@ TEST_F(TorchHookTest, WhatAModelThrowsGoesToItsCallerAndNothingElseDoes) {
   hook.Close();
   EXPECT_TRUE(Open()->tensor("Net_output_0").Steps() ==
               std::vector<int64_t>{1});
+}
+
+TEST_F(TorchHookTest, RefusesAStepWithoutForwardPasses) {
+  EXPECT_THROW(TorchHook(Config(), {}, {}, {.forwards_per_step = 0}),
+               ConfigError);
+  EXPECT_FALSE(std::filesystem::exists(run()));
 }
 
 TEST_F(TorchHookTest, AModelIsRegisteredOnce) {
