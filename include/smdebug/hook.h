@@ -194,6 +194,11 @@ class Hook {
   void Save(std::string_view name, const TensorView& tensor);
   void Save(TensorName& name, const TensorView& tensor);
 
+  // The same for each of `names`. The bytes are copied and stored once, however
+  // many names there are.
+  void SaveAs(std::span<const std::string_view> names,
+              const TensorView& tensor);
+
   // Adds `name` to each of `collections` (made if missing) and saves `tensor`
   // if any of them is due at the current step.
   void SaveTensor(std::string_view name, const TensorView& tensor,

@@ -111,6 +111,8 @@ void InitHook(nb::module_& m) {
            nb::overload_cast<std::string_view, nb::handle>(&TensorHook::Save),
            "name"_a, "tensor"_a)
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
+      .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)
+      .def("save_items", &TensorHook::SaveItems, "names"_a, "tensor"_a)
       .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
            "collections"_a, "next_step"_a = false)
       .def(

@@ -98,6 +98,42 @@ void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
   }
 }
 
+void TensorHook::SaveAs(nb::list names, nb::handle tensor) {
+  if (!core_->StepIsDue()) return;
+  std::vector<std::string_view> due;
+  for (const nb::handle text : names) {
+    const std::string_view name = TextOf(text);
+    if (core_->IsDue(name)) due.push_back(name);
+  }
+  BorrowedTensor borrowed;
+  if (due.empty() || !Borrow(due.front(), tensor, borrowed)) return;
+  const GilRelease released;
+  core_->SaveAs(due, borrowed.view());
+}
+
+void TensorHook::SaveItems(nb::list names, nb::handle tensor) {
+  if (!core_->StepIsDue() || names.size() == 0) return;
+  BorrowedTensor borrowed;
+  if (!Borrow(TextOf(names[0]), tensor, borrowed)) return;
+  const TensorView all = borrowed.view();
+  if (all.shape.size() != 1 || all.dtype == DType::kString ||
+      static_cast<size_t>(all.shape[0]) != names.size()) {
+    throw nb::value_error("as many names as numbers are needed");
+  }
+  std::vector<std::string_view> texts;
+  texts.reserve(names.size());
+  for (const nb::handle name : names) texts.push_back(TextOf(name));
+  const GilRelease released;
+  const int64_t stride = all.strides.empty() ? 1 : all.strides[0];
+  const auto width = stride * static_cast<int64_t>(ItemSize(all.dtype));
+  constexpr int64_t kShape[] = {1};
+  const auto* item = static_cast<const std::byte*>(all.data);
+  for (const std::string_view name : texts) {
+    core_->Save(name, {item, all.dtype, kShape, {}});
+    item += width;
+  }
+}
+
 void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
                             const std::vector<std::string>& collections,
                             bool next_step) {

@@ -57,6 +57,12 @@ class TensorHook {
   // The same for each of `names` and `tensors`, which are of one length.
   void SaveMany(TensorNames& names, nanobind::list tensors);
 
+  // Saves `tensor` under each of `names`; its bytes are stored once.
+  void SaveAs(nanobind::list names, nanobind::handle tensor);
+
+  // Saves each item of a tensor of one axis, as (1,), under its name.
+  void SaveItems(nanobind::list names, nanobind::handle tensor);
+
   void SaveTensor(std::string_view name, nanobind::handle tensor,
                   const std::vector<std::string>& collections, bool next_step);
 

@@ -81,6 +81,7 @@ constexpr std::array kXgboost = {
     BuiltIn{"labels", "^labels$"},
     BuiltIn{"feature_importance", "^feature_importance/.*"},
     BuiltIn{"average_shap", "^average_shap/(?!bias$).+"},
+    BuiltIn{"average_shap_signed", "^average_shap_signed/(?!bias$).+"},
     BuiltIn{"full_shap", "^full_shap/(?!bias$).+"},
     BuiltIn{"trees", "^trees/.*"},
 };

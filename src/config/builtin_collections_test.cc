@@ -35,9 +35,9 @@ TEST(BuiltInCollectionsTest, ExistPerFrameworkAsDocumented) {
                           "outputs", "sm_metrics", "weights"));
   EXPECT_THAT(
       NamesOf(Framework::kXgboost),
-      ElementsAre("all", "average_shap", "default", "feature_importance",
-                  "full_shap", "hyperparameters", "labels", "losses", "metrics",
-                  "predictions", "trees"));
+      ElementsAre("all", "average_shap", "average_shap_signed", "default",
+                  "feature_importance", "full_shap", "hyperparameters",
+                  "labels", "losses", "metrics", "predictions", "trees"));
 }
 
 TEST(BuiltInCollectionsTest, KeepThePatternsOfTheReference) {
@@ -114,6 +114,9 @@ TEST(BuiltInCollectionsTest, MatchTheTensorsOfTheirFramework) {
            {kXgb, "average_shap", "average_shap/fa", true},
            {kXgb, "average_shap", "average_shap/bias", false},
            {kXgb, "average_shap", "average_shap/bias_2", true},
+           {kXgb, "average_shap", "average_shap_signed/f0", false},
+           {kXgb, "average_shap_signed", "average_shap_signed/fa", true},
+           {kXgb, "average_shap_signed", "average_shap_signed/bias", false},
            {kXgb, "full_shap", "full_shap/b", true},
            {kXgb, "full_shap", "full_shap/bias", false},
            {kXgb, "full_shap", "average_shap/f0", false},

@@ -14,8 +14,12 @@ namespace smdebug::config {
 namespace {
 
 // Hold single numbers, or close to it.
-constexpr std::array<std::string_view, 5> kScalarLike = {
-    "losses", "metrics", "feature_importance", "average_shap", "sm_metrics"};
+constexpr std::array<std::string_view, 6> kScalarLike = {"losses",
+                                                         "metrics",
+                                                         "feature_importance",
+                                                         "average_shap",
+                                                         "average_shap_signed",
+                                                         "sm_metrics"};
 // Evaluation and prediction have none, or stale ones.
 constexpr std::array<std::string_view, 2> kTrainOnly = {"gradients",
                                                         "optimizer_variables"};

@@ -123,15 +123,16 @@ TEST(MakePlanTest, KeepsLossesAndTheirLikeRaw) {
   HookConfig config = Config(Framework::kXgboost);
   config.reduction_config =
       ReductionConfig{{{ReductionOp::kMean, false}}, false, true};
-  for (const std::string name :
-       {"losses", "metrics", "feature_importance", "average_shap"}) {
+  for (const std::string name : {"losses", "metrics", "feature_importance",
+                                 "average_shap", "average_shap_signed"}) {
     EditCollection(config, name).reduction_config = config.reduction_config;
   }
   EditCollection(config, "sm_metrics").include_regex = {"x"};
   for (const auto& [name, planned] : MakePlan(config)) {
-    const bool scalar_like = name == "losses" || name == "metrics" ||
-                             name == "feature_importance" ||
-                             name == "average_shap" || name == "sm_metrics";
+    const bool scalar_like =
+        name == "losses" || name == "metrics" || name == "feature_importance" ||
+        name == "average_shap" || name == "average_shap_signed" ||
+        name == "sm_metrics";
     EXPECT_EQ(planned.scalar_like, scalar_like) << name;
     EXPECT_EQ(planned.Form() == (ReductionConfig{{}, true, false}), scalar_like)
         << name;

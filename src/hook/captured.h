@@ -40,6 +40,7 @@ struct CapturedTensor {
   const void* source = nullptr;  // Where it was copied from; may be gone.
   // The tensor of the step whose record has the same content; null: none.
   std::shared_ptr<const TensorPlan> same_as;
+  bool is_shared = false;            // Others will be the same, however small.
   std::vector<std::string> strings;  // If has_raw and kString.
   std::optional<Digest> digest;      // Unset until computed.
 

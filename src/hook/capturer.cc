@@ -83,6 +83,18 @@ bool Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
   return captured.has_raw || captured.form->shape || captured.digest;
 }
 
+bool Capturer::CaptureAgain(const TensorView& tensor,
+                            const CapturedTensor& first,
+                            CapturedTensor& captured) {
+  if (!captured.form->raw) return Capture(tensor, nullptr, captured);
+  if (!Describe(captured.plan->name, tensor, captured)) return false;
+  captured.has_raw = true;
+  CopyShape(tensor, captured);
+  captured.content = first.content;
+  captured.same_as = first.plan;
+  return true;
+}
+
 bool Capturer::Copy(std::string_view name, const TensorView& tensor,
                     CapturedTensor& captured) {
   if (!Describe(name, tensor, captured)) return false;

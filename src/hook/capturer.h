@@ -36,6 +36,10 @@ class Capturer {
   bool Capture(const TensorView& tensor, const CapturedTensor* twin,
                CapturedTensor& captured);
 
+  // The same for a tensor of which `first` already has the bytes.
+  bool CaptureAgain(const TensorView& tensor, const CapturedTensor& first,
+                    CapturedTensor& captured);
+
   // Copies `tensor`, for which there is no form yet. False if it cannot.
   bool Copy(std::string_view name, const TensorView& tensor,
             CapturedTensor& captured);

@@ -118,6 +118,12 @@ void Hook::Save(TensorName& name, const TensorView& tensor) {
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }
 
+void Hook::SaveAs(std::span<const std::string_view> names,
+                  const TensorView& tensor) {
+  if (!recorder_->StepIsDue()) return;
+  recorder_->Guard("capture", [&] { recorder_->SaveAs(names, tensor); });
+}
+
 void Hook::SaveTensor(std::string_view name, const TensorView& tensor,
                       std::span<const std::string_view> collections) {
   recorder_->Guard("capture",

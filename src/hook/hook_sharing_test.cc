@@ -70,6 +70,45 @@ TEST_F(HookSharingTest, TheSameBytesAreStoredOnce) {
   EXPECT_EQ(hook->stats().tensors_saved, 3);
 }
 
+TEST_F(HookSharingTest, OneTensorOfManyNamesIsStoredOnceHoweverSmall) {
+  for (const size_t count : {size_t{3}, kLarge}) {
+    auto hook = Open(SaveEverything());
+    std::vector<float> values(count, 1.5f);
+    const std::vector<std::string_view> names = {"a", "b", "c"};
+    hook->BeginStep();
+    SaveFloats(*hook, "other", std::vector<float>(count, 2));
+    const int64_t shape[] = {static_cast<int64_t>(count)};
+    hook->SaveAs(names, {values.data(), DType::kFloat32, shape, {}});
+    values.assign(count, 0);  // What was saved is a copy.
+    hook->Close();
+    EXPECT_EQ(EntryAt(0, "a").stored_as, "");
+    for (const std::string name : {"b", "c"}) {
+      EXPECT_EQ(EntryAt(0, name).location, EntryAt(0, "a").location);
+      EXPECT_EQ(EntryAt(0, name).stored_as, "a");
+    }
+    EXPECT_EQ(Read("c", 0), std::vector<float>(count, 1.5f));
+    EXPECT_EQ(Read("other", 0), std::vector<float>(count, 2));
+    EXPECT_EQ(hook->stats().tensors_saved, 4);
+    storage_ = OpenMemoryStorage();
+  }
+}
+
+TEST_F(HookSharingTest, ManyNamesWithReductionsOnlyAreEachReduced) {
+  HookConfig config = SaveEverything();
+  ReductionConfig form;
+  form.reductions = {{ReductionOp::kMax}};
+  config.reduction_config = form;
+  auto hook = Open(config);
+  const std::vector<float> values(kLarge, 4);
+  const std::vector<std::string_view> names = {"a", "b"};
+  const int64_t shape[] = {kLarge};
+  hook->BeginStep();
+  hook->SaveAs(names, {values.data(), DType::kFloat32, shape, {}});
+  hook->Close();
+  EXPECT_NE(EntryAt(0, "smdebug/reductions/max/a").location,
+            EntryAt(0, "smdebug/reductions/max/b").location);
+}
+
 TEST_F(HookSharingTest, WhatWasChangedInPlaceIsStoredAnew) {
   auto hook = Open(SaveEverything());
   std::vector<float> values(kLarge, 1.5f);

@@ -90,6 +90,8 @@ class Recorder {
   void Save(std::string_view name, const TensorView& tensor)
       SMDEBUG_EXCLUDES(mu_);
   void Save(TensorName& name, const TensorView& tensor) SMDEBUG_EXCLUDES(mu_);
+  void SaveAs(std::span<const std::string_view> names, const TensorView& tensor)
+      SMDEBUG_EXCLUDES(mu_);
   void SaveTensor(std::string_view name, const TensorView& tensor,
                   std::span<const std::string_view> collections)
       SMDEBUG_EXCLUDES(mu_);
@@ -125,6 +127,10 @@ class Recorder {
 
   // Gives the writer what this step has so far.
   void HandOver() SMDEBUG_EXCLUDES(mu_);
+
+  // Fills in plan and form of what is saved as `name` now; false for nothing.
+  template <typename Name>
+  bool ChooseLocked(Name& name, CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
 
   // Ends the step if one is open, and begins the one that `next` has reached.
   void BeginLocked(const StepCounter& next) SMDEBUG_REQUIRES(mu_);

@@ -50,22 +50,52 @@ void Recorder::Save(TensorName& name, const TensorView& tensor) {
 }
 
 template <typename Name>
+bool Recorder::ChooseLocked(Name& name, CapturedTensor& captured) {
+  const std::shared_ptr<TensorPlan>& plan = FindLocked(name);
+  selector_->MakeMember(*plan);
+  captured.form = selector_->FormNow(*plan);
+  if (captured.form == nullptr) return false;
+  captured.plan = plan;
+  return true;
+}
+
+template <typename Name>
 void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
   CapturedTensor captured;
   std::shared_ptr<const CapturedTensor> twin;
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
-    const std::shared_ptr<TensorPlan>& plan = FindLocked(name);
-    selector_->MakeMember(*plan);
-    captured.form = selector_->FormNow(*plan);
-    if (captured.form == nullptr) return;
-    captured.plan = plan;
+    if (!ChooseLocked(name, captured)) return;
     step = counter_.step();
     twin = recent_.Find(tensor);
   }
   if (capturer_.Capture(tensor, twin.get(), captured))
     Add(std::move(captured), step);
+}
+
+void Recorder::SaveAs(std::span<const std::string_view> names,
+                      const TensorView& tensor) {
+  CapturedTensor first;  // Without form; empty until something was copied.
+  for (const std::string_view name : names) {
+    CapturedTensor captured;
+    int64_t step = 0;
+    {
+      const base::MutexLock lock(mu_);
+      if (!ChooseLocked(name, captured)) continue;
+      step = counter_.step();
+    }
+    const bool is_again = first.content != nullptr;
+    const bool kept = is_again ? capturer_.CaptureAgain(tensor, first, captured)
+                               : capturer_.Capture(tensor, nullptr, captured);
+    if (!kept) continue;
+    if (!is_again) {
+      captured.is_shared = true;
+      first.plan = captured.plan;
+      first.content = captured.content;
+    }
+    Add(std::move(captured), step);
+  }
 }
 
 void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,

@@ -91,7 +91,7 @@ void StepFile::AddTensor(const CapturedTensor& tensor) {
                                               tensor.strings.end());
   event.strings = strings;
   const index::Location location = AddRecord(event, tensor.bytes());
-  if (MayBeShared(tensor)) {
+  if (tensor.is_shared || MayBeShared(tensor)) {
     shareable_.insert_or_assign(tensor.content.get(), location);
   }
   work_.index.AddTensor(name, location);

@@ -64,6 +64,8 @@ class BaseHook:
     # Classes of tensors, and what tells that the memory of one does not hold its values.
     _tensor_types: ClassVar[tuple[type, ...]] = ()
     _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = ()
+    # Whether another process has sent it, to be one of several that write the same run.
+    _came_from_elsewhere = False
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class BaseHook:
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
 
-        alone = self._find_worker().count == 1
+        alone = self._find_worker().count == 1 and not self._came_from_elsewhere
         self.out_dir = verify_and_get_out_dir(out_dir, check=alone)
         self.tensorboard_dir = get_tensorboard_dir(
             boolean("export_tensorboard", export_tensorboard), tensorboard_dir, self.out_dir
@@ -114,7 +116,8 @@ class BaseHook:
         self._told_rules: set[str] = set()
         self.collection_manager = self._make_collections()
         _core.check_hook_config(self._settings())
-        set_hook(self)
+        if not self._came_from_elsewhere:
+            set_hook(self)
         close_at_end(self)
 
     # Configuration.
