@@ -27,9 +27,9 @@ struct XgboostTrees {
 };
 
 // Reads XGBoost's text dumps of trees, the first of which has the number
-// `first_tree`; rows are in the order of trees, then of nodes. A feature that is
-// dumped as "f<n>" gets names[n], if there is such. Lines that are no node are
-// passed over.
+// `first_tree`; rows are in the order of trees, then of nodes. A feature that
+// is dumped as "f<n>" gets names[n], if there is such. Lines that are no node
+// are passed over.
 XgboostTrees ParseXgboostTrees(std::span<const std::string_view> dumps,
                                int64_t first_tree,
                                std::span<const std::string> names = {});
