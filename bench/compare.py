@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures smdebug 2 beside smdebug 1.0 on this machine and prints one table.
 
-The C++ part runs every program in <build>/bin that ends in _bench for the
-benchmarks named in rows.py, and bench/python/reference_bench.py in .venv-ref, one
+The C++ part runs every program in <build>/bin and <build>/libtorch/bin that ends
+in _bench for the benchmarks named in rows.py, and bench/python/reference_bench.py in .venv-ref, one
 after the other, both with their runs in <build>, and between them
 bench/python/rules_bench.py in .venv-torch. The Python part is that of python_part.py.
 Writes what was measured, and where, to <build>/report.json.
@@ -187,7 +187,7 @@ def commit() -> str:
 def run_cpp(build: Path, skip_reference: bool) -> tuple[list[str], list[dict[str, Any]]]:
     """The programs that were run, and the rows of what they measured."""
     names = {row.ours for row in CPP_ROWS} | {row.limit for row in CPP_ROWS if row.limit}
-    programs = sorted((build / "bin").glob("*_bench"))
+    programs = sorted([*build.glob("bin/*_bench"), *build.glob("libtorch/bin/*_bench")])
     ours: Rates = {}
     for program in programs:
         print(f"compare: running {program.name}", file=sys.stderr)

@@ -59,6 +59,14 @@ PUBLIC_OWNERS: dict[str, str] = {
     "version": "base",
 }
 
+# Public header -> the library that it is for. No module implements these: a
+# program that has the library compiles them, on the public API alone.
+ADAPTERS: dict[str, str] = {
+    "torch": "torch/",
+    "torch-inl": "torch/",
+    "torch_tensor": "torch/",
+}
+
 # Folders that see the public API alone. tests/ and bench/ see everything.
 PUBLIC_ONLY = ("examples", "python/src", "tests/python")
 
@@ -108,6 +116,9 @@ def owner(include: str) -> str | None:
 def check_public_headers(root: Path) -> Iterator[str]:
     for path in sources(root / "include/smdebug"):
         where = path.relative_to(root)
+        if path.stem in ADAPTERS:
+            yield from check_adapter(path, where)
+            continue
         own = PUBLIC_OWNERS.get(path.stem)
         if own is None:
             yield f"{where}: not in the table of public headers"
@@ -120,6 +131,20 @@ def check_public_headers(root: Path) -> Iterator[str]:
                 yield f"{where}: a public header may not include {include}"
             elif owner(include) not in reachable(own):
                 yield f"{where}: {own} may not build on {include}"
+
+
+def check_adapter(path: Path, where: Path) -> Iterator[str]:
+    """An adapter sees public headers, other adapters for its library, and that library."""
+    library = ADAPTERS[path.stem]
+    for include in includes(path):
+        if include.startswith("<"):
+            allowed = bool(_STANDARD.fullmatch(include)) or include.startswith(f"<{library}")
+        else:
+            other = Path(include).stem
+            allowed = owner(include) is not None or ADAPTERS.get(other) == library
+            allowed = allowed and include.startswith("smdebug/")
+        if not allowed:
+            yield f"{where}: an adapter for {library} may not include {include}"
 
 
 def check_include(module: str, include: str, *, is_test: bool) -> str | None:

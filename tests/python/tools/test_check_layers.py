@@ -79,6 +79,22 @@ class CheckLayersTest(unittest.TestCase):
         self.write("include/smdebug/mode.h", '#include "smdebug/hook.h"\n')
         self.assertIn("base may not build on smdebug/hook.h", self.only_violation())
 
+    def test_an_adapter_may_include_its_own_library_alone(self) -> None:
+        text = '#include <torch/torch.h>\n#include "smdebug/hook.h"\n'
+        self.write("include/smdebug/torch.h", text)
+        self.assertEqual(check_layers.violations(self.root), [])
+        self.write("include/smdebug/torch.h", "#include <xgboost/c_api.h>\n")
+        self.assertIn("may not include <xgboost/c_api.h>", self.only_violation())
+
+    def test_an_adapter_that_includes_a_private_header_is_caught(self) -> None:
+        self.write("include/smdebug/torch.h", '#include "src/hook/writer.h"\n')
+        self.assertIn("may not include src/hook/writer.h", self.only_violation())
+
+    def test_no_module_builds_on_an_adapter(self) -> None:
+        self.write("include/smdebug/torch.h", "#include <torch/torch.h>\n")
+        self.write("src/hook/upward.cc", '#include "smdebug/torch.h"\n')
+        self.assertIn("smdebug/torch.h is in no layer", self.only_violation())
+
     def test_a_module_outside_the_table_is_caught(self) -> None:
         self.write("src/extra/extra.cc", "")
         self.assertEqual(self.only_violation(), "src/extra: not in the layer table")

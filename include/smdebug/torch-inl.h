@@ -1,0 +1,356 @@
+#pragma once
+
+#include "smdebug/torch.h"
+
+// The code of TorchHook; included by torch.h alone.
+namespace smdebug {
+
+// Puts a hook on top of this thread for as long as it runs a module.
+class TorchHook::Scope {
+ public:
+  explicit Scope(TorchHook* hook) : before_(Running()) { Running() = hook; }
+  ~Scope() { Running() = before_; }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  TorchHook* const before_;
+};
+
+// Stands among the callbacks of a parameter while its gradient is due.
+//
+// Tensor::register_hook() would do, but what it adds can be emptied, not taken
+// off: the list would grow with every saved step.
+class TorchHook::GradientCallback final
+    : public torch::autograd::FunctionPreHook {
+ public:
+  GradientCallback(TorchHook* hook, const Parameter* parameter)
+      : hook_(hook), parameter_(parameter) {}
+
+  torch::autograd::variable_list operator()(
+      const torch::autograd::variable_list& gradients) override {
+    hook_->OnGradient(*parameter_, gradients.at(0));
+    return gradients;
+  }
+
+  // What is called with the gradient of `tensor`.
+  static auto& CallbacksOf(const torch::Tensor& tensor) {
+    return torch::autograd::impl::get_autograd_meta(tensor)->hooks_;
+  }
+
+  // Puts one on, unless there is one.
+  static void Add(TorchHook* hook, const Parameter& parameter) {
+    auto& callbacks = CallbacksOf(parameter.tensor);
+    for (const auto& callback : callbacks) {
+      if (IsOf(hook, callback.get())) return;
+    }
+    callbacks.push_back(std::make_unique<GradientCallback>(hook, &parameter));
+  }
+
+  // Takes that of `hook` off, if it is there.
+  static void Remove(const TorchHook* hook, const Parameter& parameter) {
+    if (torch::autograd::impl::get_autograd_meta(parameter.tensor) == nullptr) {
+      return;
+    }
+    std::erase_if(CallbacksOf(parameter.tensor), [hook](const auto& callback) {
+      return IsOf(hook, callback.get());
+    });
+  }
+
+ private:
+  static bool IsOf(const TorchHook* hook,
+                   const torch::autograd::FunctionPreHook* callback) {
+    const auto* ours = dynamic_cast<const GradientCallback*>(callback);
+    return ours != nullptr && ours->hook_ == hook;
+  }
+
+  TorchHook* const hook_;
+  const Parameter* const parameter_;
+};
+
+inline TorchHook::TorchHook(HookConfig config, const Worker& worker,
+                            RuntimeOptions runtime, TorchOptions options)
+    : strict_(runtime.strict),
+      forwards_per_step_(options.forwards_per_step),
+      core_(ForTorch(std::move(config)), worker, runtime) {
+  if (forwards_per_step_ < 1) {
+    throw ConfigError("forwards_per_step", std::to_string(forwards_per_step_),
+                      "1 or more");
+  }
+}
+
+inline TorchHook TorchHook::FromJsonFile(std::string_view path,
+                                         const Worker& worker) {
+  return TorchHook(LoadHookConfig(HookConfigPath(path), Framework::kPyTorch),
+                   worker);
+}
+
+inline HookConfig TorchHook::ForTorch(HookConfig config) {
+  if (config.framework != Framework::kNative) return config;
+  config.framework = Framework::kPyTorch;
+  // What EditCollection() took from the built-in collections.
+  const auto native = BuiltInCollections(Framework::kNative);
+  const auto ours = BuiltInCollections(Framework::kPyTorch);
+  for (Collection& collection : config.collections) {
+    const auto from = native.find(collection.name);
+    const auto to = ours.find(collection.name);
+    if (from != native.end() && to != ours.end() &&
+        collection.include_regex == from->second.include_regex) {
+      collection.include_regex = to->second.include_regex;
+    }
+  }
+  return config;
+}
+
+inline void TorchHook::RegisterModule(const torch::nn::Module& module) {
+  const std::string name = internal::ClassName(module);
+  std::vector<std::pair<const torch::nn::Module*, std::string>> parts;
+  parts.emplace_back(&module, name);
+  for (const auto& part :
+       module.named_modules(/*name_prefix=*/"", /*include_self=*/false)) {
+    parts.emplace_back(part.value().get(), part.key());
+  }
+  for (const auto& [part, path] : parts) {
+    if (modules_.contains(part)) {
+      throw Error("module " + path + " is already registered");
+    }
+  }
+  // Of a module that has several names the first one counts.
+  for (auto& [part, path] : parts) {
+    modules_.try_emplace(part, Calls{.input_prefix = path + "_input_",
+                                     .output_prefix = path + "_output_"});
+  }
+  Root& root = roots_.emplace_back(Root{.module = &module});
+  std::unordered_set<const void*> seen;
+  for (const auto& item : module.named_parameters()) {
+    if (!seen.insert(item.value().unsafeGetTensorImpl()).second) continue;
+    std::string full = name + "_" + item.key();
+    std::string gradient = "gradient/" + full;
+    root.parameters.push_back({.name = std::move(full),
+                               .gradient_name = std::move(gradient),
+                               .tensor = item.value()});
+  }
+  for (const auto& item : module.named_buffers()) {
+    if (!seen.insert(item.value().unsafeGetTensorImpl()).second) continue;
+    root.buffers.emplace_back(name + "_" + item.key(), item.value());
+  }
+  attached_key_ = 0;
+}
+
+inline void TorchHook::StartForward(const torch::nn::Module& module) {
+  if (begins_steps_itself_) return;
+  const auto root = std::ranges::find(roots_, &module, &Root::module);
+  if (root == roots_.end()) return;
+  if (++forwards_ > forwards_per_step_) forwards_ = 1;
+  if (forwards_ == 1) StartStep(&*root, std::nullopt);
+}
+
+inline void TorchHook::BeginStep(std::optional<int64_t> number) {
+  begins_steps_itself_ = true;
+  forwards_ = forwards_per_step_;
+  StartStep(nullptr, number);
+}
+
+inline void TorchHook::StartStep(const Root* only,
+                                 std::optional<int64_t> number) {
+  if (number) {
+    core_.BeginStep(*number);
+    is_due_ = core_.StepIsDue();
+  } else {
+    is_due_ = !core_.BeginIdleStep();
+    if (is_due_) core_.BeginStep();
+  }
+  if (!is_due_) {
+    if (is_attached_) Detach();
+    return;
+  }
+  ++steps_begun_;
+  for (const Root& root : roots_) {
+    if (only != nullptr && only != &root) continue;
+    for (const Parameter& one : root.parameters) Save(one.name, one.tensor);
+    for (const auto& [name, tensor] : root.buffers) Save(name, tensor);
+  }
+  Attach();
+}
+
+inline void TorchHook::Attach() {
+  const uint64_t key = core_.due_key();
+  const bool is_known = is_attached_ && key == attached_key_;
+  is_attached_ = true;
+  attached_key_ = key;
+  for (Root& root : roots_) {
+    for (Parameter& one : root.parameters) {
+      if (!is_known) one.is_gradient_due = core_.IsDue(one.gradient_name);
+      if (one.is_gradient_due && one.tensor.requires_grad() &&
+          one.tensor.is_leaf()) {
+        GradientCallback::Add(this, one);
+      } else if (!is_known) {
+        GradientCallback::Remove(this, one);
+      }
+    }
+  }
+}
+
+inline void TorchHook::Detach() {
+  is_attached_ = false;
+  for (const Root& root : roots_) {
+    for (const Parameter& one : root.parameters) {
+      GradientCallback::Remove(this, one);
+    }
+  }
+}
+
+inline void TorchHook::OnGradient(const Parameter& parameter,
+                                  const torch::Tensor& gradient) {
+  if (forwards_ < forwards_per_step_ || !core_.StepIsDue()) return;
+  const torch::Tensor& before = parameter.tensor.grad();
+  if (forwards_per_step_ == 1 || !before.defined() || !gradient.defined()) {
+    Save(parameter.gradient_name, gradient);
+    return;
+  }
+  torch::Tensor sum;
+  try {
+    const torch::NoGradGuard no_grad;
+    sum = before + gradient;
+  } catch (const std::exception& error) {
+    if (strict_) throw;
+    core_.Skip(parameter.gradient_name,
+               std::string("cannot be added up: ") + error.what());
+    return;
+  }
+  Save(parameter.gradient_name, sum);
+}
+
+inline TorchHook::Calls* TorchHook::FindModule(
+    const torch::nn::Module& module) {
+  const auto found = modules_.find(&module);
+  return found == modules_.end() ? nullptr : IfDue(found->second);
+}
+
+inline TorchHook::Calls* TorchHook::FindLoss(const std::string& name) {
+  const auto [found, is_new] = losses_.try_emplace(name);
+  if (is_new) {
+    found->second.input_prefix = name + "_input_";
+    found->second.output_prefix = name + "_output_";
+  }
+  return IfDue(found->second);
+}
+
+inline TorchHook::Calls* TorchHook::IfDue(Calls& calls) {
+  if (calls.step != steps_begun_) {
+    calls.step = steps_begun_;
+    calls.inputs = 0;
+    calls.outputs = 0;
+  }
+  if (const uint64_t key = core_.due_key(); calls.due_key != key) {
+    calls.due_key = key;
+    calls.is_due = core_.AnyIsDue(calls.input_prefix) ||
+                   core_.AnyIsDue(calls.output_prefix);
+  }
+  return calls.is_due ? &calls : nullptr;
+}
+
+inline torch::Tensor TorchHook::Loss(std::string_view name,
+                                     const torch::Tensor& value) {
+  if (!is_due_) return value;
+  Calls& calls = losses_[std::string(name)];
+  if (calls.output_prefix.empty()) {
+    calls.output_prefix = std::string(name) + "_output_";
+  }
+  IfDue(calls);
+  const std::string full =
+      calls.output_prefix + std::to_string(calls.outputs++);
+  if (name.ends_with("loss") || name.ends_with("Loss")) {
+    Save(full, value);
+  } else {
+    SaveTensor(full, value, {"losses"});
+  }
+  return value;
+}
+
+inline void TorchHook::SaveTensor(
+    std::string_view name, const torch::Tensor& tensor,
+    std::initializer_list<std::string_view> collections) {
+  WithValues(name, tensor, [&](const TensorView& view) {
+    core_.SaveTensor(name, view, collections);
+  });
+}
+
+inline void TorchHook::Close() {
+  if (is_attached_) Detach();
+  is_due_ = false;
+  core_.Close();
+}
+
+inline void TorchHook::Save(const std::string& name,
+                            const torch::Tensor& tensor) {
+  if (!core_.IsDue(name)) return;
+  WithValues(name, tensor,
+             [&](const TensorView& view) { core_.Save(name, view); });
+}
+
+template <typename Function>
+void TorchHook::WithValues(std::string_view name, const torch::Tensor& tensor,
+                           const Function& save) {
+  std::optional<internal::PlainTensor> plain;
+  try {
+    plain.emplace(tensor);
+  } catch (const std::exception& error) {
+    if (strict_) throw;
+    core_.Skip(name, std::string("cannot be read: ") + error.what());
+    return;
+  }
+  if (plain->reason().empty()) {
+    save(plain->view());
+  } else {
+    core_.Skip(name, plain->reason());
+  }
+}
+
+template <typename Function, typename... Args>
+auto TorchHook::Record(Calls* calls, const Function& run, Args&&... args) {
+  const Scope scope(this);
+  if (calls == nullptr) return run(std::forward<Args>(args)...);
+  // Modules may change their inputs; what they leave is what Python sees.
+  std::vector<torch::Tensor> inputs;
+  const auto keep = [&](const torch::Tensor& one) { inputs.push_back(one); };
+  (internal::ForEachTensor(args, keep), ...);
+  auto output = run(std::forward<Args>(args)...);
+  for (const torch::Tensor& one : inputs) {
+    Save(calls->input_prefix + std::to_string(calls->inputs++), one);
+  }
+  internal::ForEachTensor(output, [&](const torch::Tensor& one) {
+    Save(calls->output_prefix + std::to_string(calls->outputs++), one);
+  });
+  return output;
+}
+
+template <typename Model, typename... Args>
+auto TorchHook::Invoke(Model& model, Args&&... args) {
+  using Module = std::remove_cvref_t<decltype(internal::ModuleOf(model))>;
+  if constexpr (std::is_same_v<Module, torch::nn::SequentialImpl>) {
+    auto& parts = internal::ModuleOf(model);
+    if (parts.is_empty()) {
+      return internal::Call(model, std::forward<Args>(args)...);
+    }
+    auto part = parts.begin();
+    auto value = RunPart(*part, std::forward<Args>(args)...);
+    while (++part != parts.end()) value = RunPart(*part, std::move(value));
+    return value.template get<torch::Tensor>();
+  } else {
+    return internal::Call(model, std::forward<Args>(args)...);
+  }
+}
+
+template <typename... Args>
+torch::nn::AnyValue TorchHook::RunPart(torch::nn::AnyModule& part,
+                                       Args&&... args) {
+  return Record(
+      FindModule(*part.ptr()),
+      [&](auto&&... values) {
+        return part.any_forward(std::forward<Args>(values)...);
+      },
+      std::forward<Args>(args)...);
+}
+
+}  // namespace smdebug

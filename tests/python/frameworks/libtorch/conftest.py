@@ -1,0 +1,39 @@
+"""Programs on the LibTorch that belongs to this Python's PyTorch, built once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.driver import program
+
+torch = pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[4]
+# Where pip's package has its CMake files, and where Debian's libtorch-dev does.
+PREFIXES = [Path(torch.utils.cmake_prefix_path), *Path("/usr/lib").glob("*-linux-gnu")]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The folder of the programs of tests/libtorch/project."""
+    prefix = next((path for path in PREFIXES if list(path.rglob("TorchConfig.cmake"))), None)
+    if prefix is None:
+        pytest.skip("LibTorch comes without its CMake files; install libtorch-dev")
+    work = ROOT / "build" / f"libtorch-{torch.__version__.partition('+')[0]}"
+    command = [ROOT / "tests/libtorch/run", program("smdebug").parents[1], work, prefix]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return work / "bin"
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
