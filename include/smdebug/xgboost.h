@@ -89,6 +89,10 @@ class XgboostHook {
   static constexpr std::array<const char*, 5> kImportance = {
       "weight", "gain", "cover", "total_gain", "total_cover"};
 
+  static constexpr std::array<const char*, 11> kColumns = {
+      "Tree", "Node",    "ID",   "Feature", "Split",   "Yes",
+      "No",   "Missing", "Gain", "Cover",   "Category"};
+
   static HookConfig OfXgboost(HookConfig config) {
     config.framework = Framework::kXgboost;
     return config;
@@ -107,12 +111,20 @@ class XgboostHook {
     return false;
   }
 
+  // Those of the booster; without names, those of the data, or their numbers.
   void FindFeatures(BoosterHandle booster) {
     bst_ulong count = 0;
     const char** names = nullptr;
     if (XGBoosterGetStrFeatureInfo(booster, "feature_name", &count, &names) ==
         0) {
       features_.assign(names, names + count);
+    }
+    for (const DMatrixHandle data : {data_.train, data_.validation}) {
+      if (!features_.empty() || data == nullptr) continue;
+      if (XGDMatrixGetStrFeatureInfo(data, "feature_name", &count, &names) ==
+          0) {
+        features_.assign(names, names + count);
+      }
     }
     if (!features_.empty()) return;
     if (XGBoosterGetNumFeature(booster, &count) != 0) return;
@@ -188,19 +200,11 @@ class XgboostHook {
     hook_.Save("labels", TensorView{labels, DType::kFloat32, shape});
   }
 
-  // Whether any of "<prefix><feature>" is due.
-  bool AnyIsDue(const std::string& prefix) {
-    for (const std::string& feature : features_) {
-      if (hook_.IsDue(prefix + feature)) return true;
-    }
-    return false;
-  }
-
   void SaveImportance(BoosterHandle booster) {
     for (const char* const type : kImportance) {
       const std::string prefix =
           std::string("feature_importance/") + type + "/";
-      if (!AnyIsDue(prefix)) continue;
+      if (!AnyIsDue(Named(prefix, features_))) continue;
       const std::string config =
           std::string(R"({"importance_type": ")") + type + R"("})";
       bst_ulong count = 0;
@@ -216,13 +220,14 @@ class XgboostHook {
       }
       const double sum = std::accumulate(scores, scores + count, 0.0);
       for (bst_ulong i = 0; i < count; ++i) {
-        SaveNumber(prefix + features[i], sum == 0 ? 0 : scores[i] / sum);
+        SaveNumber(prefix + XgboostFeature(features[i], features_),
+                   sum == 0 ? 0 : scores[i] / sum);
       }
     }
   }
 
   void SaveTrees(BoosterHandle booster) {
-    if (!hook_.AnyIsDue("trees/") && !hook_.IsDue("trees/Node")) return;
+    if (!AnyIsDue(Named("trees/", kColumns))) return;
     int rounds = 0;
     BoosterHandle last = nullptr;
     if (!Works("trees", XGBoosterBoostedRounds(booster, &rounds)) ||
@@ -266,13 +271,19 @@ class XgboostHook {
     texts("Category", trees.category);
   }
 
-  std::vector<std::string> ShapNames(const char* kind) const {
-    std::vector<std::string> names;
-    names.reserve(features_.size() + 1);
-    for (const std::string& feature : features_) {
-      names.push_back(std::string(kind) + "/" + feature);
-    }
-    names.push_back(std::string(kind) + "/bias");
+  template <typename Names>
+  static std::vector<std::string> Named(const std::string& prefix,
+                                        const Names& names) {
+    std::vector<std::string> all;
+    all.reserve(std::size(names) + 1);
+    for (const auto& name : names) all.push_back(prefix + name);
+    return all;
+  }
+
+  // The last column of SHAP values is the bias.
+  std::vector<std::string> ShapNames(const std::string& kind) const {
+    std::vector<std::string> names = Named(kind + "/", features_);
+    names.push_back(kind + "/bias");
     return names;
   }
 

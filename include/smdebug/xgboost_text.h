@@ -26,10 +26,14 @@ struct XgboostTrees {
   std::vector<std::string> category;  // Separated by commas.
 };
 
+// The name of a feature that XGBoost calls "f<n>": names[n]. Any other, and one
+// beyond the names, is its own.
+std::string XgboostFeature(std::string_view called,
+                           std::span<const std::string> names);
+
 // Reads XGBoost's text dumps of trees, the first of which has the number
-// `first_tree`; rows are in the order of trees, then of nodes. A feature that
-// is dumped as "f<n>" gets names[n], if there is such. Lines that are no node
-// are passed over.
+// `first_tree`; rows are in the order of trees, then of nodes. Features are
+// named by XgboostFeature(). Lines that are no node are passed over.
 XgboostTrees ParseXgboostTrees(std::span<const std::string_view> dumps,
                                int64_t first_tree,
                                std::span<const std::string> names = {});

@@ -42,7 +42,9 @@ struct Node {
   double split = std::nan("");
   double gain = std::nan("");
   double cover = std::nan("");
-  std::optional<int64_t> yes, no, missing;
+  std::optional<int64_t> yes = {};
+  std::optional<int64_t> no = {};
+  std::optional<int64_t> missing = {};
 };
 
 // Feature, value and categories of a split: "f1<0.5", "f1:{0,2}", or the name
@@ -58,12 +60,7 @@ void ReadCondition(std::string_view text, std::span<const std::string> names,
     feature = text.substr(0, open);
     node.category = text.substr(open + 2, text.size() - open - 3);
   }
-  const auto number = feature.starts_with('f')
-                          ? base::ParseInt(feature.substr(1))
-                          : std::nullopt;
-  const bool is_named =
-      number && *number >= 0 && *number < static_cast<int64_t>(names.size());
-  node.feature = is_named ? names[static_cast<size_t>(*number)] : feature;
+  node.feature = XgboostFeature(feature, names);
 }
 
 std::optional<Node> ReadNode(std::string_view line,
@@ -118,6 +115,15 @@ void Append(int64_t tree, Node node, XgboostTrees& trees) {
 }
 
 }  // namespace
+
+std::string XgboostFeature(std::string_view called,
+                           std::span<const std::string> names) {
+  const auto number =
+      called.starts_with('f') ? base::ParseInt(called.substr(1)) : std::nullopt;
+  const bool is_named =
+      number && *number >= 0 && *number < static_cast<int64_t>(names.size());
+  return is_named ? names[static_cast<size_t>(*number)] : std::string(called);
+}
 
 XgboostTrees ParseXgboostTrees(std::span<const std::string_view> dumps,
                                int64_t first_tree,

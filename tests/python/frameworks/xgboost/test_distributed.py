@@ -1,0 +1,119 @@
+"""Jobs of several processes: over XGBoost's collective, and over Dask."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import smdebug.xgboost as smd
+from smdebug.exceptions import NoMoreData
+from smdebug.trials import Trial
+from support.xgboost_hooks import EVERY_ROUND, FEATURES, table
+
+PROCESSES = 2
+TESTS = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port: int = server.getsockname()[1]
+        return port
+
+
+def run_job(run: Path, include_workers: str) -> list[bytes]:
+    """Runs the job; gives each process's model."""
+    job = {
+        **os.environ,
+        "JOB_PORT": str(free_port()),
+        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "support.xgboost_job", str(run), include_workers],
+            env={**job, "RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(PROCESSES)
+    ]
+    try:
+        outputs = [process.communicate(timeout=120)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    for process, output in zip(processes, outputs):
+        assert process.returncode == 0, output
+    return [Path(f"{run}.model.{rank}").read_bytes() for rank in range(PROCESSES)]
+
+
+def open_run(run: Path) -> Trial:
+    trial = smd.create_trial(str(run))
+    trial.training_end_delay_refresh = 0.01
+    with pytest.raises(NoMoreData):
+        trial.wait_for_steps([1000])  # The run was ended properly.
+    return trial
+
+
+def test_one_or_all_workers_over_the_collective(tmp_path: Path) -> None:
+    bare = run_job(tmp_path / "none", "none")
+    for include_workers, workers in (("one", ["worker_0"]), ("all", ["worker_0", "worker_1"])):
+        run = tmp_path / include_workers
+        assert run_job(run, include_workers) == bare
+        trial = open_run(run)
+        assert sorted(trial.workers()) == workers
+        assert trial.steps() == [0, 1, 2, 3]
+        for name in ("train-logloss", "predictions", "average_shap/radius"):
+            assert sorted(trial.tensor(name).workers(3)) == workers
+        values = [trial.tensor("predictions").value(3, worker=worker) for worker in workers]
+        assert all(np.array_equal(value, values[0]) for value in values)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("include_workers", ["one", "all"])
+def test_dask(include_workers: str, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    array = pytest.importorskip("dask.array")
+    xgboost_dask = pytest.importorskip("xgboost.dask")
+    run = tmp_path / "run"
+    features, labels = table(400)
+    hook = smd.Hook(
+        str(run),
+        save_config=EVERY_ROUND,
+        include_workers=include_workers,
+        include_collections=["predictions", "feature_importance"],
+        validation_data=(features[:30], labels[:30]),
+    )
+    hook.get_collection("feature_importance").save_config = smd.SaveConfig(save_interval=2)
+    settings: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    cluster = distributed.LocalCluster(
+        n_workers=PROCESSES, threads_per_worker=1, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        data = xgboost_dask.DaskDMatrix(
+            client,
+            array.from_array(features, chunks=(200, len(FEATURES))),
+            array.from_array(labels, chunks=200),
+            feature_names=FEATURES,
+        )
+        result = xgboost_dask.train(
+            client, settings, data, 4, evals=[(data, "train")], callbacks=[hook]
+        )
+    hook.close()
+    trial = open_run(run)
+    workers = ["worker_0"] if include_workers == "one" else ["worker_0", "worker_1"]
+    assert sorted(trial.workers()) == workers
+    assert trial.steps() == [0, 1, 2, 3]
+    metric = trial.tensor("train-logloss")
+    assert [metric.value(s)[0] for s in range(4)] == result["history"]["train"]["logloss"]
+    assert trial.tensor("predictions").value(3).shape == (30,)
+    names = trial.tensor_names(collection="feature_importance")
+    assert names
+    assert all(set(trial.tensor(name).steps()) <= {0, 2} for name in names)
