@@ -39,10 +39,11 @@ struct XgboostData {
 //     hook.AfterRound(booster, round, sets, names);
 //   }
 //
-// A round of which nothing is saved costs a comparison. After construction,
-// which throws as that of Hook does, nothing is thrown: what XGBoost refuses is
-// counted as skipped, with its reason. Header-only, for the XGBoost of the
-// program, 1.7 or later. One thread at a time.
+// A linear booster has neither trees nor importance of features. A round of
+// which nothing is saved costs a comparison. After construction, which throws
+// as that of Hook does, nothing is thrown: what XGBoost refuses is counted as
+// skipped, with its reason. Header-only, for the XGBoost of the program, 1.7 or
+// later. One thread at a time.
 class XgboostHook {
  public:
   explicit XgboostHook(HookConfig config, XgboostData data = {},
@@ -100,7 +101,13 @@ class XgboostHook {
 
   void Begin(BoosterHandle booster, int round) {
     hook_.BeginStep(round);
-    if (hook_.StepIsDue() && features_.empty()) FindFeatures(booster);
+    if (!hook_.StepIsDue() || !features_.empty()) return;
+    FindFeatures(booster);
+    bst_ulong length = 0;
+    const char* config = "";
+    has_trees_ = XGBoosterSaveJsonConfig(booster, &length, &config) != 0 ||
+                 std::string_view(config, length).find(R"("gblinear")") ==
+                     std::string_view::npos;
   }
 
   // Whether a call of XGBoost went well; else what it was for is skipped.
@@ -147,8 +154,10 @@ class XgboostHook {
     SaveHyperparameters();
     SavePredictions(booster);
     SaveLabels();
-    SaveImportance(booster);
-    SaveTrees(booster);
+    if (has_trees_) {
+      SaveImportance(booster);
+      SaveTrees(booster);
+    }
     SaveShap(booster);
   }
 
@@ -338,6 +347,7 @@ class XgboostHook {
   Hook hook_;
   const XgboostData data_;
   std::vector<std::string> features_;
+  bool has_trees_ = true;
 };
 
 }  // namespace smdebug

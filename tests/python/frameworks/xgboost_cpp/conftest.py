@@ -19,7 +19,7 @@ def build(name: str, *library: Path) -> Path:
     if not HEADER.exists():
         pytest.skip("XGBoost's C API has no header here; install libxgboost-dev")
     work = ROOT / "build" / name
-    command = [ROOT / "tests/xgboost/run", program("smdebug").parents[1], work, *library]
+    command = [ROOT / "tests/xgboost_cpp/run", program("smdebug").parents[1], work, *library]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return work / "bin"
@@ -27,7 +27,7 @@ def build(name: str, *library: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def programs() -> Path:
-    """The folder of the programs of tests/xgboost/project on this Python's library."""
+    """The folder of the programs of tests/xgboost_cpp/project on this Python's library."""
     (library,) = Path(xgboost.__file__).parent.rglob("libxgboost.so")
     return build(f"xgboost-{xgboost.__version__}", library)
 

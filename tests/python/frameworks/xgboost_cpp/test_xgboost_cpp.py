@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import smdebug.xgboost as smd
-import xgboost
 from smdebug.trials import Trial
+
+import xgboost
 
 ROUNDS = 12
 EVERYTHING: dict[str, Any] = {"HookParameters": {"save_all": "true", "save_interval": "1"}}
@@ -51,7 +52,7 @@ def make_table(path: Path) -> np.ndarray:
 
 
 def train(out_dir: Path, config: Path, table: np.ndarray, parameters: dict[str, str]) -> None:
-    """What tests/xgboost/project/twin.cc does."""
+    """What tests/xgboost_cpp/project/twin.cc does."""
     split = len(table) - len(table) // 5
     names = [f"radius{i}" for i in range(table.shape[1] - 1)]
     train, validation = (
