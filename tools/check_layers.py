@@ -31,6 +31,7 @@ LAYERS: dict[str, list[str]] = {
     "rules": ["trial"],
     "guard": ["hook", "rules"],
     "c_api": ["hook"],
+    "xgboost": ["base"],
     "timeline": ["base", "storage"],
     "serve": ["actions", "rules"],
     "cli": ["serve", "s3", "timeline"],
@@ -57,6 +58,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "tensor": "tensor",
     "trial": "trial",
     "version": "base",
+    "xgboost_text": "xgboost",
 }
 
 # Public header -> the library that it is for. No module implements these: a
@@ -66,6 +68,7 @@ ADAPTERS: dict[str, str] = {
     "torch-inl": "torch/",
     "torch_gradient": "torch/",
     "torch_tensor": "torch/",
+    "xgboost": "xgboost/",
 }
 
 # Folders that see the public API alone. tests/ and bench/ see everything.

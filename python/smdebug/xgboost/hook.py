@@ -274,7 +274,9 @@ class Hook(BaseHook, TrainingCallback):
             self._tell_once("To save hyperparameters, give the hook `hyperparameters`")
             return
         names = [f"hyperparameters/{name}" for name in self.hyperparameters]
-        core.save_many(names, [_setting(value) for value in self.hyperparameters.values()])
+        core.save_many(
+            _core.TensorNames(names), [_setting(value) for value in self.hyperparameters.values()]
+        )
 
     @_part
     def _save_predictions(self, core: _core.Hook, booster: Any) -> None:
@@ -304,7 +306,8 @@ class Hook(BaseHook, TrainingCallback):
         if not self._is_of_trees(booster):
             return
         columns = trees_of_last_round(booster)
-        core.save_many([f"trees/{name}" for name in columns], list(columns.values()))
+        names = _core.TensorNames([f"trees/{name}" for name in columns])
+        core.save_many(names, list(columns.values()))
 
     def _is_of_trees(self, booster: Any) -> bool:
         if self._booster_kind is None:
