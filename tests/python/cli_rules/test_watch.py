@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -206,7 +207,9 @@ def test_nothing_outlives_the_command(
     run: Path, rule_that_waits: str, command: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     words = [str(program("smdebug")), command, str(run), "--rule", rule_that_waits]
-    with subprocess.Popen(words, text=True, stdout=subprocess.PIPE) as process:
+    # Whoever runs the tests in the background has them ignore Ctrl-C.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(words, text=True, stdout=subprocess.PIPE, preexec_fn=heed) as process:
         pid = int(await_file(tmp_path / "pid", process))
         process.send_signal(number)
         process.communicate(timeout=300)
