@@ -39,8 +39,10 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS) --target benchmarks
-	tools/python-env ref torch reftorch
+	tools/bootstrap xgb17
+	tools/python-env ref torch reftorch xgb17 refxgb
 	tools/python-package torch
+	tools/python-package xgb17
 	bench/compare.py --build build/bench
 
 wheel: bootstrap ## Build the Python package for others: build/wheel/*.whl, tried in a clean environment.

@@ -6,9 +6,8 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-import xgboost as xgb
-
 import smdebug.xgboost as smd
+import xgboost as xgb
 
 FEATURES = ["length", "width", "weight", "age", "noise"]
 

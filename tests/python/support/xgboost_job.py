@@ -15,9 +15,10 @@ from typing import Any
 
 import smdebug.xgboost as smd
 import xgboost as xgb
-from support.xgboost_hooks import EVERY_ROUND, matrix, table, train
 from xgboost import collective
 from xgboost.tracker import RabitTracker
+
+from support.xgboost_hooks import EVERY_ROUND, matrix, table, train
 
 PROCESSES = 2
 

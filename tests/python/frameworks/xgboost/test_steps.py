@@ -15,8 +15,9 @@ from support.xgboost_hooks import MakeHook, ReadRun, matrix, table, train
 
 def test_every_tenth_round_unless_told_otherwise(run_dir: Path, read_run: ReadRun) -> None:
     hook = smd.Hook(str(run_dir), include_collections=["feature_importance"])
-    assert hook.save_config.get_save_config(smd.modes.GLOBAL).save_interval == 10
-    assert hook.get_collection("losses").save_config.save_interval == 10
+    for schedule in (hook.save_config, hook.get_collection("losses").save_config):
+        assert schedule is not None
+        assert schedule.get_save_config(smd.modes.GLOBAL).save_interval == 10
     train(hook, rounds=25)
     trial = read_run()
     assert trial.steps() == [0, 10, 20]
