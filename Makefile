@@ -4,7 +4,7 @@ RELEASE := build/release
 PREFIX ?= /usr/local
 DEMO_RUN := build/demo
 SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-rule-docs tools/gen-stubs tools/python-env \
-	tools/python-package tools/test-python tests/libtorch/run tests/libtorch/run tests/package/run tests/xgboost_cpp/run
+	tools/python-package tools/test-python tests/libtorch/run tests/package/run tests/xgboost_cpp/run
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
 # What one build folder has compiled, the compiler's cache gives to the others.
@@ -44,8 +44,10 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS) --target benchmarks
-	tools/python-env ref torch reftorch
+	tools/bootstrap xgb17
+	tools/python-env ref torch reftorch xgb17 refxgb
 	tools/python-package torch
+	tools/python-package xgb17
 	tests/libtorch/run $(CURDIR)/build/bench $(CURDIR)/build/bench/libtorch \
 	  "$$(.venv-torch/bin/python -c 'import torch; print(torch.utils.cmake_prefix_path)')" libtorch_bench
 	bench/compare.py --build build/bench

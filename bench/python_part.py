@@ -1,8 +1,8 @@
 """Runs the benchmarks of the Python package, ours and smdebug 1.0 in turn.
 
 Each is the same script, once in .venv-torch, where the package of this tree is installed, and
-once in .venv-reftorch, where smdebug 1.0 is. Turns are short, a model each, so that a machine
-that changes its pace changes it for both.
+once in .venv-reftorch, where smdebug 1.0 is; that of XGBoost in .venv-xgb17 and .venv-refxgb. Turns
+are short, a model each, so that a machine that changes its pace changes it for both.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = {"ours": ".venv-torch", "reference": ".venv-reftorch"}
+# The same XGBoost for both.
+XGBOOST_ENVIRONMENTS = {"ours": ".venv-xgb17", "reference": ".venv-refxgb"}
 MODELS = ("mlp", "lenet", "resnet18", "transformer", "modules100")
 
 # Benchmark -> figure -> value.
@@ -27,9 +29,12 @@ def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Fig
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
         scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])
+    turns = ["--turns", "1", "--rounds", "2"] if quick else []
+    scripts.append(["xgboost_bench.py", "--dir", str(folder), *turns])
     results: dict[str, Figures] = {side: {} for side in ENVIRONMENTS}
     for script, *arguments in scripts:
-        for side, environment in ENVIRONMENTS.items():
+        environments = XGBOOST_ENVIRONMENTS if script == "xgboost_bench.py" else ENVIRONMENTS
+        for side, environment in environments.items():
             if side == "ours" or not skip_reference:
                 results[side].update(run_script(environment, script, arguments))
     return results

@@ -35,10 +35,11 @@ UNITS = {
     "ms": ("median_ms", 1.0),
     "us": ("us", 1.0),
     "%": ("percent", 1.0),
+    "x": ("times", 1.0),
 }
 
 # Of these less is better; a ratio says how many times less ours is.
-LESS_IS_BETTER = {"MB", "ms", "us", "%"}
+LESS_IS_BETTER = {"MB", "ms", "us", "%", "x"}
 
 CPP_ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
@@ -138,4 +139,11 @@ PYTHON_ROWS = (
     step_row("MLP, raw every step", "%", "mlp/raw"),
     step_row("MLP, raw every 10 steps", "%", "mlp/raw_every_10"),
     step_row("MLP, all tensors every 10", "%", "mlp/all_every_10"),
+    step_row("XGBoost 10k x 50, metrics each round", "%", "xgboost/metrics", most=0.5),
+    step_row("XGBoost, and importance of features", "%", "xgboost/importance", most=3),
+    step_row("XGBoost, predictions, over computing", "%", "xgboost/predictions", most=2),
+    step_row("XGBoost, average SHAP, over computing", "%", "xgboost/average_shap", most=2),
+    step_row("XGBoost, full SHAP, over computing", "%", "xgboost/full_shap", most=2),
+    Row("XGBoost, full SHAP, matrices stored", "x", "xgboost/full_shap",
+        "xgboost/full_shap/matrices", most=1.05, counter="matrices"),
 )  # fmt: skip

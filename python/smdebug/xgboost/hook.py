@@ -229,11 +229,7 @@ class Hook(BaseHook, TrainingCallback):
             self._save_hyperparameters: [f"hyperparameters/{name}" for name in given],
             self._save_predictions: ["predictions"],
             self._save_labels: ["labels"],
-            self._save_importance: [
-                f"feature_importance/{kind}/{name}"
-                for kind in IMPORTANCE_TYPES
-                for name in features
-            ],
+            self._save_importance: _importance_names(tuple(features)),
             self._save_trees: [f"trees/{column}" for column in COLUMNS],
             self._save_shap: [
                 name
@@ -288,18 +284,19 @@ class Hook(BaseHook, TrainingCallback):
     @_part
     def _save_labels(self, core: _core.Hook, booster: Any) -> None:
         del booster
-        if self._validation_data is None or not len(self._validation_data.get_label()):
+        data = self._validation_data
+        labels = [] if data is None else data.get_label()
+        if not len(labels):
             self._tell_once("To save labels, give the hook `validation_data` with labels")
             return
-        core.save("labels", self._validation_data.get_label())
+        core.save("labels", labels)
 
     @_part
     def _save_importance(self, core: _core.Hook, booster: Any) -> None:
         if not self._is_of_trees(booster):
             return
         features, shares = feature_shares(booster)
-        for kind, row in zip(IMPORTANCE_TYPES, shares):
-            core.save_items([f"feature_importance/{kind}/{name}" for name in features], row)
+        core.save_items(_importance_names(tuple(features)), shares.ravel())
 
     @_part
     def _save_trees(self, core: _core.Hook, booster: Any) -> None:
@@ -421,6 +418,11 @@ class Hook(BaseHook, TrainingCallback):
             self._closed = True  # The run is of those that it went to.
         else:
             super().close()
+
+
+@functools.lru_cache(maxsize=8)
+def _importance_names(features: tuple[str, ...]) -> list[str]:
+    return [f"feature_importance/{kind}/{name}" for kind in IMPORTANCE_TYPES for name in features]
 
 
 def _predict(booster: Any, data: Any, **options: Any) -> Any:

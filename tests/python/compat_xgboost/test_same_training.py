@@ -11,7 +11,7 @@ import pytest
 from compat_xgboost.conftest import Both
 from compat_xgboost.plans import PLAN
 
-SAME = ("everything", "defaults", "everything by default", "dart", "rmse", "auc", "regex")
+SAME = ("everything", "defaults", "everything by default", "dart", "rmse", "auc")
 
 
 def expected(value: Any, name: str) -> Any:
@@ -91,3 +91,11 @@ def test_cross_validation(both: Both) -> None:
         assert (old[1], new[1]) == ([2], [1])  # Mean and deviation; the mean.
         assert new[2] == old[2][:1]
         assert ours["tensors"][f"cv_std/{name}"]["3"][2] == old[2][1:]
+
+
+def test_patterns_find_what_no_collection_asks_for(both: Both) -> None:
+    theirs, ours = both("regex")
+    metrics = {"train-logloss", "test-logloss"}
+    assert set(theirs["tensors"]) == metrics
+    importance = {f"feature_importance/{kind}/one" for kind in ("gain", "total_gain")}
+    assert set(ours["tensors"]) == metrics | importance

@@ -1,8 +1,10 @@
-"""One of several processes that train a model together: RANK, JOB, PORT come as variables.
+"""One of several processes that train a model together: RANK and JOB_PORT are variables.
 
-    python -m support.xgboost_job RUN include_workers
+    python -m support.xgboost_job FOLDER
 
-Process 0 also runs XGBoost's tracker. Writes the model to RUN.model.<rank>.
+Process 0 also runs XGBoost's tracker. Trains thrice: without a hook, with one that saves one
+worker, and with one that saves all. Writes FOLDER/<kind>.model.<rank>, and the runs to
+FOLDER/<kind>.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import Any
 
 import smdebug.xgboost as smd
 import xgboost as xgb
-from support.xgboost_hooks import EVERY_ROUND, matrix, table, train
 from xgboost import collective
 from xgboost.tracker import RabitTracker
+
+from support.xgboost_hooks import EVERY_ROUND, matrix, table, train
 
 PROCESSES = 2
 
@@ -35,7 +38,26 @@ def start_tracker(port: int) -> dict[str, Any]:
     return dict(tracker.worker_args())
 
 
-def main(run: str, include_workers: str) -> None:
+def train_once(folder: str, kind: str) -> None:
+    rank = collective.get_rank()
+    hooks = []
+    if kind != "none":
+        hook = smd.Hook(
+            f"{folder}/{kind}",
+            save_config=EVERY_ROUND,
+            include_workers=kind,
+            include_collections=["feature_importance", "predictions", "average_shap"],
+            train_data=table(40, seed=9),
+            validation_data=table(40, seed=9),
+        )
+        hooks = [hook]
+    booster = train(data=matrix(seed=rank), rounds=4, callbacks=hooks)
+    for hook in hooks:
+        hook.close()
+    Path(f"{folder}/{kind}.model.{rank}").write_bytes(booster.save_raw())
+
+
+def main(folder: str) -> None:
     rank, port = int(os.environ["RANK"]), int(os.environ["JOB_PORT"])
     if rank == 0:
         arguments = start_tracker(port)
@@ -45,22 +67,8 @@ def main(run: str, include_workers: str) -> None:
     else:
         arguments = {"dmlc_tracker_uri": "127.0.0.1", "dmlc_tracker_port": port}
     with collective.CommunicatorContext(**arguments, dmlc_retry=100):
-        data = matrix(seed=collective.get_rank())
-        hooks = []
-        if include_workers != "none":
-            hook = smd.Hook(
-                run,
-                save_config=EVERY_ROUND,
-                include_workers=include_workers,
-                include_collections=["feature_importance", "predictions", "average_shap"],
-                train_data=table(40, seed=9),
-                validation_data=table(40, seed=9),
-            )
-            hooks = [hook]
-        booster = train(data=data, rounds=4, callbacks=hooks)
-        for hook in hooks:
-            hook.close()
-        Path(f"{run}.model.{collective.get_rank()}").write_bytes(booster.save_raw())
+        for kind in ("none", "one", "all"):
+            train_once(folder, kind)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,9 @@ def test_a_fault_in_xgboost_costs_only_what_it_is_needed_for(
     bare: bytes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if call == "save_config" and int(xgb.__version__.split(".")[0]) < 2:
+        pytest.skip("XGBoost 1.7 needs it to train")
+
     def fail(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
         raise RuntimeError("injected")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
+from smdebug import SaveConfig
 from support.log import logged
 from support.xgboost_hooks import FEATURES, MakeHook, ReadRun, matrix, table, train, values
 
@@ -66,7 +67,7 @@ def test_losses_are_metrics_that_should_fall(make_hook: MakeHook, read_run: Read
 
 def test_losses_alone(make_hook: MakeHook, read_run: ReadRun) -> None:
     hook = make_hook(include_collections=["losses"])
-    hook.get_collection("metrics").save_config.end_step = 0
+    hook.get_collection("metrics").save_config = SaveConfig(end_step=0)
     train(hook, eval_metric=["error", "auc"])
     trial = read_run()
     assert trial.tensor_names() == ["train-error"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
+from smdebug import SaveConfig
 from support.xgboost_hooks import FEATURES, MakeHook, ReadRun, matrix, train, values
 
 
@@ -21,7 +22,7 @@ def test_every_name_has_the_matrix_and_its_bytes_are_stored_once(
 ) -> None:
     data = matrix(rows)
     hook = make_hook(include_collections=["full_shap"], train_data=data)
-    hook.get_collection("metrics").save_config.end_step = 0
+    hook.get_collection("metrics").save_config = SaveConfig(end_step=0)
     booster = train(hook, matrix(2000), rounds=1)
     trial = read_run()
     shap = booster.predict(data, pred_contribs=True)
@@ -82,7 +83,7 @@ def test_shap_values_are_computed_once_a_round_and_only_if_due(
     monkeypatch.setattr(xgb.Booster, "predict", counted)
     data = matrix(50)
     hook = make_hook(include_collections=["full_shap", "average_shap"], train_data=data)
-    hook.get_collection("full_shap").save_config.save_interval = 2
-    hook.get_collection("average_shap").save_config.save_interval = 4
+    hook.get_collection("full_shap").save_config = SaveConfig(save_interval=2)
+    hook.get_collection("average_shap").save_config = SaveConfig(save_interval=4)
     train(hook, data, rounds=8)
     assert computed == [True] * 4

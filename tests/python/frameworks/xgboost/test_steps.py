@@ -12,11 +12,14 @@ import smdebug.xgboost as smd
 import xgboost as xgb
 from support.xgboost_hooks import MakeHook, ReadRun, matrix, table, train
 
+NO_ORDER = int(xgb.__version__.split(".")[0]) < 2
+
 
 def test_every_tenth_round_unless_told_otherwise(run_dir: Path, read_run: ReadRun) -> None:
     hook = smd.Hook(str(run_dir), include_collections=["feature_importance"])
-    assert hook.save_config.get_save_config(smd.modes.GLOBAL).save_interval == 10
-    assert hook.get_collection("losses").save_config.save_interval == 10
+    for schedule in (hook.save_config, hook.get_collection("losses").save_config):
+        assert schedule is not None
+        assert schedule.get_save_config(smd.modes.GLOBAL).save_interval == 10
     train(hook, rounds=25)
     trial = read_run()
     assert trial.steps() == [0, 10, 20]
@@ -43,6 +46,7 @@ def test_the_same_from_json(own: dict[str, str], tmp_path: Path, read_run: ReadR
     assert trial.tensor_names(collection="feature_importance")
 
 
+@pytest.mark.skipif(NO_ORDER, reason="XGBoost 1.7 calls callbacks in any order")
 def test_files_are_there_when_the_round_is_over(make_hook: MakeHook, run_dir: Path) -> None:
     seen = []
 
@@ -97,7 +101,11 @@ def test_early_stopping_loses_no_round(
     assert [metric.value(step)[0] for step in metric.steps()] == [5, 4, 6, 7]
     # A model that was cut back has lost the trees of its last round.
     is_cut = first == "stopping" and save_best
-    assert trial.tensor("trees/Tree").steps() == ([0, 1, 2] if is_cut else [0, 1, 2, 3])
+    steps = trial.tensor("trees/Tree").steps()
+    if NO_ORDER and save_best:
+        assert steps in ([0, 1, 2], [0, 1, 2, 3])
+    else:
+        assert steps == ([0, 1, 2] if is_cut else [0, 1, 2, 3])
 
 
 def test_cross_validation(make_hook: MakeHook, read_run: ReadRun) -> None:
@@ -161,8 +169,11 @@ def test_nothing_is_done_at_idle_rounds(
     data = matrix()
     schedule = smd.SaveConfig(save_interval=1, start_step=100)
     hook = make_hook(save_all=True, save_config=schedule, train_data=data, validation_data=data)
+    train(None, data, rounds=10)
+    bare = calls.copy()
+    calls.clear()
     train(hook, data, rounds=10)
-    assert calls == []
+    assert calls == bare
     assert hook.stats["tensors_saved"] == 0
 
 

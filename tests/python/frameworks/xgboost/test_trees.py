@@ -74,7 +74,8 @@ def test_categories(make_hook: MakeHook, read_run: ReadRun) -> None:
         feature_types=["c", "q"],
         enable_categorical=True,
     )
-    settings = {"objective": "reg:squarederror", "tree_method": "hist", "max_cat_to_onehot": 2}
+    settings: dict[str, Any] = {"objective": "reg:squarederror", "tree_method": "hist"}
+    settings["max_cat_to_onehot"] = 2
     booster = train(make_hook(include_collections=["trees"]), data, rounds=3, **settings)
     trial = read_run()
     assert trial.tensor("trees/Feature").value(0)[0] == "colour"
