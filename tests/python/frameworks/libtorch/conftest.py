@@ -12,8 +12,15 @@ from support.driver import program
 torch = pytest.importorskip("torch")
 
 ROOT = Path(__file__).resolve().parents[4]
-# Where pip's package has its CMake files, and where Debian's libtorch-dev does.
-PREFIXES = [Path(torch.utils.cmake_prefix_path), *Path("/usr/lib").glob("*-linux-gnu")]
+CONFIG = "Torch/TorchConfig.cmake"
+
+
+def torch_prefix() -> Path | None:
+    """Where CMake finds LibTorch: in pip's package, or that of Debian's libtorch-dev."""
+    prefix = Path(torch.utils.cmake_prefix_path)
+    if (prefix / CONFIG).is_file():
+        return prefix
+    return Path("/usr") if list(Path("/usr/lib").glob(f"*/cmake/{CONFIG}")) else None
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +31,7 @@ def _one_thread() -> None:
 @pytest.fixture(scope="session")
 def programs() -> Path:
     """The folder of the programs of tests/libtorch/project."""
-    prefix = next((path for path in PREFIXES if list(path.rglob("TorchConfig.cmake"))), None)
+    prefix = torch_prefix()
     if prefix is None:
         pytest.skip("LibTorch comes without its CMake files; install libtorch-dev")
     work = ROOT / "build" / f"libtorch-{torch.__version__.partition('+')[0]}"
