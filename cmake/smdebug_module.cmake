@@ -12,7 +12,8 @@ function(smdebug_module name)
   target_link_libraries(smdebug_${name} PUBLIC smdebug_flags ${ARG_DEPS} PRIVATE ${ARG_LIBS})
   if(tests AND SMDEBUG_BUILD_TESTS)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE smdebug_${name} ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE smdebug_test_flags smdebug_${name} ${ARG_LIBS}
+      GTest::gmock GTest::gtest_main)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS unit TIMEOUT 300)
   endif()
