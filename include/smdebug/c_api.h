@@ -4,10 +4,10 @@
 /* The hook for any language that calls C.
  *
  * A call that can fail returns 0 if all is well and -1 if not, and
- * smdebug_last_error() tells why. What fails after smdebug_open() harms nothing:
- * it is logged and counted in the run, and the return value may be ignored. Texts
- * are UTF-8 and end with a zero byte. Thread-safe, except that a hook is closed
- * once, by one thread, after all others are done with it. */
+ * smdebug_last_error() tells why. What fails after smdebug_open() harms
+ * nothing: it is logged and counted in the run, and the return value may be
+ * ignored. Texts are UTF-8 and end with a zero byte. Thread-safe, except that a
+ * hook is closed once, by one thread, after all others are done with it. */
 
 #include <stdint.h>
 
@@ -20,14 +20,14 @@ typedef struct smdebug_hook smdebug_hook;
 /* Of the library, such as "2.0.0". */
 const char* smdebug_version(void);
 
-/* What went wrong in this thread's last call that failed; empty if none did. Valid
- * until the thread's next call. */
+/* What went wrong in this thread's last call that failed; empty if none did.
+ * Valid until the thread's next call. */
 const char* smdebug_last_error(void);
 
-/* Opens a hook that saves to the folder `out_dir`. `config` is the text of a JSON
- * configuration, as docs/reference/config.md describes it; null or empty: the
- * default, which saves losses. An `out_dir` that is null or empty is taken from it.
- * Null if it is refused. */
+/* Opens a hook that saves to the folder `out_dir`. `config` is the text of a
+ * JSON configuration, as docs/reference/config.md describes it; null or empty:
+ * the default, which saves losses. An `out_dir` that is null or empty is taken
+ * from it. Null if it is refused. */
 smdebug_hook* smdebug_open(const char* out_dir, const char* config);
 
 /* The same for process `rank` of a job of `count`. */
@@ -99,8 +99,8 @@ typedef struct smdebug_tensor {
 int smdebug_save(smdebug_hook* hook, const char* name,
                  const smdebug_tensor* tensor);
 
-/* Puts `name` into `collection`, made if missing, and saves the tensor if that is
- * due. */
+/* Puts `name` into `collection`, made if missing, and saves the tensor if that
+ * is due. */
 int smdebug_save_to(smdebug_hook* hook, const char* name,
                     const smdebug_tensor* tensor, const char* collection);
 

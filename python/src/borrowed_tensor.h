@@ -33,9 +33,9 @@ struct BorrowedTensor {
 //
 // A tensor of real numbers in plain memory of the CPU is reached through the
 // framework's DLPack exchange table, where its class has one. For anything else
-// `describe` is called: it gives a tuple (address, dtype name, shape, strides or None, owner)
-// of memory that holds the same values, or (texts, "str", shape, None, owner),
-// or a text that says why there is none.
+// `describe` is called: it gives a tuple (address, dtype name, shape, strides
+// or None, owner) of memory that holds the same values, or (texts, "str",
+// shape, None, owner), or a text that says why there is none.
 class TensorBorrower {
  public:
   // `types` are the framework's tensor class and those classes below it whose

@@ -8,8 +8,6 @@
 
 #include "src/base/xml.h"
 
-#include "src/base/xml.h"
-
 namespace smdebug::rules {
 namespace {
 

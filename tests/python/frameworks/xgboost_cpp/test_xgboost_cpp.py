@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import smdebug.xgboost as smd
-from smdebug.trials import Trial
-
 import xgboost
+from smdebug.trials import Trial
 
 ROUNDS = 12
 EVERYTHING: dict[str, Any] = {"HookParameters": {"save_all": "true", "save_interval": "1"}}
@@ -125,7 +124,7 @@ def test_the_matrix_of_shap_values_is_stored_once(
 ) -> None:
     table = make_table(tmp_path / "table.csv")
     matrix = 240 * table.shape[1] * 4
-    sizes = []
+    sizes: list[int] = []
     for collections in ([], [{"CollectionName": "full_shap"}]):
         config = tmp_path / "config.json"
         run_dir = tmp_path / f"run{len(sizes)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from rules.definitions.run import Pick, Run, Step, each, mean, variance
+from rule_definitions.definitions.run import Pick, Run, Step, each, mean, variance
 
 
 def _mean_loss(step: Step, pick: Pick) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from rules.definitions.run import Array, Pick, Run, each, mean, variance
+from rule_definitions.definitions.run import Array, Pick, Run, each, mean, variance
 
 
 def _any_tensor(run: Run, pick: Pick, is_bad: Callable[[Array], bool]) -> list[int]:

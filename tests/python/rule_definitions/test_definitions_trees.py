@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.definitions import trees as definitions
-from rules.plans import GLOBAL, Plan, Tensors, arrays, fired, plans, some_of, spec, to_run
+from rule_definitions.definitions import trees as definitions
+from rule_definitions.plans import (
+    GLOBAL,
+    Plan,
+    Tensors,
+    arrays,
+    fired,
+    plans,
+    some_of,
+    spec,
+    to_run,
+)
 
 NO_CHILD = "nan"
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_strategies
-from rules.definitions.run import Array, Run, Step
+from rule_definitions.definitions.run import Array, Run, Step
 from smdebug.core.modes import ModeKeys
 from smdebug.rules import check
 from support.native_run import NativeRun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from rules.definitions.run import Array, Pick, Run, each, is_training
+from rule_definitions.definitions.run import Array, Pick, Run, each, is_training
 
 
 def _are_close(a: Array, b: Array, rtol: float, atol: float, equal_nan: bool) -> bool:

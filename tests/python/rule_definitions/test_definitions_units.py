@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.definitions import units as definitions
-from rules.plans import SPECIAL, Plan, arrays, fired, plans, some_of, spec, to_run
+from rule_definitions.definitions import units as definitions
+from rule_definitions.plans import SPECIAL, Plan, arrays, fired, plans, some_of, spec, to_run
 
 percents = st.sampled_from((0, 1, 12.5, 25, 33, 50, 62.5, 75, 100))
 

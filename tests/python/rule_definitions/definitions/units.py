@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rules.definitions.run import Array, Pick, Run, each
+from rule_definitions.definitions.run import Array, Pick, Run, each
 
 ENOUGH_SAMPLES = 8
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.definitions import losses as definitions
-from rules.plans import (
+from rule_definitions.definitions import losses as definitions
+from rule_definitions.plans import (
     ANY_MODES,
     EIGHTHS,
     GLOBAL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from rules.definitions.run import Array, Pick, Run, mean
+from rule_definitions.definitions.run import Array, Pick, Run, mean
 
 _IMPORTANCE = "feature_importance/"
 

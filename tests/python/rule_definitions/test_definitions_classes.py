@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.definitions import classes as definitions
-from rules.definitions.run import Array
-from rules.plans import Plan, Tensors, fired, plans, spec, to_run
+from rule_definitions.definitions import classes as definitions
+from rule_definitions.definitions.run import Array
+from rule_definitions.plans import Plan, Tensors, fired, plans, spec, to_run
 
 Numbers = st.SearchStrategy[list[int]]
 

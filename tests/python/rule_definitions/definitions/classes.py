@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from rules.definitions.run import Array, Pick, Run, Step
+from rule_definitions.definitions.run import Array, Pick, Run, Step
 
 
 def _rounded(value: Array) -> Array:

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rules.definitions import changes as definitions
-from rules.plans import (
+from rule_definitions.definitions import changes as definitions
+from rule_definitions.plans import (
     GLOBAL,
     NO_TIE,
     SPECIAL,
