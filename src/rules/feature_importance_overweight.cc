@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kFeatureTensors =
     "^(?:feature_importance/[^/]+|average_shap|full_shap)/";
 
-// When robust, the first trees, which know few features, do not count.
-constexpr int64_t kWarmUp = 3;
+// When robust, the first rounds, whose trees know few features, do not count.
+constexpr int64_t kWarmUp = 10;
 
 // What follows the kind of tensor: f0 in feature_importance/gain/f0.
 std::string FeatureOf(const std::string& name) {
@@ -63,9 +63,9 @@ class FeatureImportanceOverweight final : public Rule {
                         0.0) /
         all;
     const double limit = Limit();
-    ++seen_;
+    const bool is_warm = view.step() >= kWarmUp;
     const bool lasting =
-        overweight_.Note("", seen_ > kWarmUp && share > limit) >= kRobustStreak;
+        overweight_.Note("", is_warm && share > limit) >= kRobustStreak;
     if (robust_ ? !lasting : !(share > limit)) return {};
     return {{.tensor = {},
              .value = share,
@@ -88,7 +88,6 @@ class FeatureImportanceOverweight final : public Rule {
   const size_t nfeatures_;
   const bool robust_;
   std::set<std::string> features_;  // Seen up to now.
-  int64_t seen_ = 0;
   Streaks overweight_;
 };
 
@@ -122,7 +121,7 @@ RuleType FeatureImportanceOverweightType() {
           "over all matched tensors. Data that has no more features than that "
           "is not judged: features are those whose names were seen in "
           "feature_importance, average_shap or full_shap.\n\n"
-          "Robust: three times in a row after the first three, and the share "
+          "Robust: three times in a row, from round 10 on, and the share "
           "has to be closer to 1 than to what it were if all features were "
           "alike.",
       .make = Make<FeatureImportanceOverweight>};

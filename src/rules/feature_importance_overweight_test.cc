@@ -42,15 +42,15 @@ TEST(FeatureImportanceOverweightTest, DataWithFewFeaturesIsNotJudged) {
 TEST(FeatureImportanceOverweightTest, RobustWarmsUpAndKnowsFewFeatures) {
   FakeRun four;
   FakeRun ten;
-  for (int step = 0; step < 8; ++step) {
+  for (int step = 0; step < 15; ++step) {
     Put(four.At(step), {0.3, 0.3, 0.25, 0.15});
     Put(ten.At(step),
         {0.5, 0.3, 0.13, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01});
   }
   const std::string robust = std::string(kRule) + ":robust=true";
-  EXPECT_EQ(four.Fired(kRule).size(), 8U);
+  EXPECT_EQ(four.Fired(kRule).size(), 15U);
   EXPECT_THAT(four.Fired(robust), IsEmpty());
-  EXPECT_THAT(ten.Fired(robust), ElementsAre(5, 6, 7));
+  EXPECT_THAT(ten.Fired(robust), ElementsAre(12, 13, 14));
 }
 
 }  // namespace

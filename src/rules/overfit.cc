@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,8 +14,8 @@ namespace smdebug::rules {
 namespace {
 
 // When robust, the gap is at least this part of the largest training loss
-// before, so losses near zero are silent; it is larger than its own error, and
-// three times in a row.
+// before, so losses near zero are silent; it is larger than its own error; and
+// so three times in a row, at which the validation loss has no new low.
 constexpr double kLeastGap = 0.2;
 constexpr double kSure = 3;
 constexpr int64_t kRobustPatience = 3;
@@ -98,7 +99,8 @@ class Overfit final : public Rule {
   struct Judged {
     int64_t streak = 0;  // Blocks in a row that exceed.
     double largest = 0;  // Mean training loss so far.
-    Noise noise;         // Of the training loss.
+    double lowest = std::numeric_limits<double>::infinity();  // Of validation.
+    Noise noise;  // Of the training loss.
   };
 
   struct Blocks {
@@ -148,8 +150,10 @@ class Overfit final : public Rule {
           std::hypot(std::max(training.standard_error(),
                               judged.noise.standard_error(training.count())),
                      validation.standard_error());
-      exceeds =
-          exceeds && gap > kLeastGap * judged.largest && gap > kSure * error;
+      const bool is_lowest = validation.mean() < judged.lowest;
+      judged.lowest = std::fmin(judged.lowest, validation.mean());
+      exceeds = exceeds && gap > kLeastGap * judged.largest &&
+                gap > kSure * error && !is_lowest;
     }
     judged.streak = exceeds ? judged.streak + 1 : 0;
     if (judged.streak == 0 || judged.streak < patience_) return;
@@ -208,11 +212,11 @@ RuleType OverfitType() {
           "more than ratio_threshold of the training loss, `patience` times "
           "in a row. The saved mean of a loss is enough.\n\n"
           "Robust: the difference also has to exceed a fifth of the largest "
-          "training loss so far and three times its standard error, at least "
-          "three times in a row. How much the training loss jumps is taken "
-          "from "
-          "the blocks before, too, so a few lucky batches are silent, as are "
-          "losses near zero.\n\n"
+          "training loss so far and three times its standard error, and the "
+          "validation loss must not fall to a new low, at least three times "
+          "in a row. How much the training loss jumps is taken from the "
+          "blocks before, too, so a few lucky batches are silent, as are "
+          "losses near zero, and runs that still learn.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`, with modes set. "
           "XGBoost: at every step `validation-<metric>`, `eval-<metric>` or "
           "`test-<metric>` is compared with `train-<metric>`.",

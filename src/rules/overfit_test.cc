@@ -5,6 +5,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // Blocks of two training and one validation step: both losses of each block.
 FakeRun Blocks(const std::vector<std::pair<double, double>>& losses) {
@@ -83,9 +84,16 @@ TEST(OverfitTest, RobustLeavesLossesNearZeroAlone) {
   FakeRun perfect = Blocks({{2, 2}, {0.001, 0.01}, {0.001, 0.01}, {0, 0.01}});
   EXPECT_THAT(perfect.Fired("Overfit"), ElementsAre(6, 9));
   EXPECT_THAT(perfect.Fired("Overfit:robust=true"), IsEmpty());
-  FakeRun overfit = Blocks({{2, 2}, {0.5, 1.5}, {0.1, 2}, {0.01, 3}});
+  FakeRun overfit = Blocks({{2, 1.4}, {0.5, 1.5}, {0.1, 2}, {0.01, 3}});
   EXPECT_THAT(overfit.Fired("Overfit:robust=true"), ElementsAre(11))
       << "the third time";
+}
+
+TEST(OverfitTest, RobustLeavesAloneWhatStillLearns) {
+  FakeRun learns =
+      Blocks({{2, 2}, {0.5, 1.5}, {0.1, 1.4}, {0.01, 1.3}, {0.01, 1.2}});
+  EXPECT_THAT(learns.Fired("Overfit"), SizeIs(4));
+  EXPECT_THAT(learns.Fired("Overfit:robust=true"), IsEmpty());
 }
 
 TEST(OverfitTest, RobustKnowsTheNoiseFromBlocksBefore) {

@@ -4,9 +4,5 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 os.environ["SMDEBUG_LOG_LEVEL"] = "off"
 os.environ.pop("TRAINING_JOB_NAME", None)
-
-pytest.importorskip("torch")

@@ -16,8 +16,9 @@ from typing import Callable
 
 import numpy as np
 import torch
+from rules.network_trainings import QUESTIONS, trainings
 from rules.plot import Chart, Points
-from rules.quality import QUESTIONS, train, trainings
+from rules.scores import train
 from smdebug import modes
 from smdebug.trials import create_trial
 

@@ -1,46 +1,14 @@
-"""Trains what goes wrong and what goes well, asks every rule, and counts right answers."""
+"""Asks every rule about trainings that go wrong and trainings that go well, and counts."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import torch
-from rules.faults import FAULTS
-from rules.healthy import HEALTHY
-from rules.training import Job, run
-
-from rules import boosters, twins
-
-SEEDS = (1, 2, 3)
 MakeRun = Callable[[int, Path], None]
-
-# Every rule that a training with PyTorch can be asked about, with what it cannot do without.
-QUESTIONS = {
-    "AllZero": "collection_names=gradients,relu_output:tensor_regex=relu._output",
-    "CheckInputImages": "",
-    "ClassImbalance": "",
-    "Confusion": "",
-    "DeadRelu": "",
-    "ExplodingTensor": "",
-    "LossNotDecreasing": "",
-    "NLPSequenceRatio": "",
-    "Overfit": "",
-    "Overtraining": "",
-    "PoorWeightInitialization": "",
-    "SaturatedActivation": "",
-    "TensorVariance": "collection_names=weights:min_threshold=1e-9:max_threshold=100",
-    "UnchangedTensor": "collection_names=weights",
-    "VanishingGradient": "",
-    "WeightUpdateRatio": "",
-}
-
-
-BOOSTER_QUESTIONS = {"Confusion": "", "FeatureImportanceOverweight": "", "TreeDepth": ""}
-RULES = sorted({*QUESTIONS, *BOOSTER_QUESTIONS, "SimilarAcrossRuns", "StalledTrainingRule"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +18,8 @@ class Training:
     name: str
     seed: int
     make: MakeRun
+    questions: Mapping[str, str]  # Parameters by rule.
     broken: tuple[str, ...] = ()
-    questions: Mapping[str, str] = dataclasses.field(default_factory=lambda: QUESTIONS)
     # Makes the run that it is compared with.
     make_other: MakeRun | None = None
 
@@ -62,49 +30,6 @@ class Training:
     @property
     def other_folder(self) -> str:
         return f"{self.folder}_other"
-
-
-def _torch(make: Callable[[int], Job]) -> MakeRun:
-    def train(seed: int, out_dir: Path) -> None:
-        torch.manual_seed(seed)
-        run(make(seed), out_dir)
-
-    return train
-
-
-def _booster(make: Callable[[int], boosters.BoosterJob]) -> MakeRun:
-    return lambda seed, out_dir: boosters.run(make(seed), out_dir)
-
-
-def trainings(seeds: Iterable[int] = SEEDS) -> Iterator[Training]:
-    for seed in seeds:
-        for name, (job, rules) in FAULTS.items():
-            yield Training(name, seed, _torch(job), rules)
-        for name, job in HEALTHY.items():
-            yield Training(name, seed, _torch(job))
-        for booster, rules in boosters.FAULTS.items():
-            yield Training(booster.__name__, seed, _booster(booster), rules, BOOSTER_QUESTIONS)
-        for booster in boosters.HEALTHY:
-            yield Training(booster.__name__, seed, _booster(booster), (), BOOSTER_QUESTIONS)
-        yield from _judged_by_time(seed)
-        yield from _judged_by_another(seed)
-
-
-def _judged_by_time(seed: int) -> Iterator[Training]:
-    rule = "StalledTrainingRule"
-    yield Training("stalled", seed, twins.stalled, (rule,), {rule: ""})
-    yield Training("under_way", seed, twins.under_way, (), {rule: ""})
-    yield Training("over", seed, twins.over, (), {rule: ""})
-
-
-def _judged_by_another(seed: int) -> Iterator[Training]:
-    rule = "SimilarAcrossRuns"
-    for make, rules in (
-        (twins.other_seed, (rule,)),
-        (twins.same_seed, ()),
-        (twins.other_hardware, ()),
-    ):
-        yield Training(make.__name__, seed, make, rules, {rule: ""}, twins.descend)
 
 
 def train(training: Training, folder: Path) -> Path:
@@ -169,10 +94,10 @@ def add(scores: dict[str, Score], training: Training, answers: dict[str, list[st
             score.false_alarms.append(f"{training.folder}: {answers[rule][0]}")
 
 
-def table(scores: dict[str, dict[str, Score]]) -> str:
+def table(scores: dict[str, dict[str, Score]], rules: list[str]) -> str:
     """Precision and recall of each rule, for each way of asking."""
     lines = [f"{'rule':<28}" + "".join(f"{way + ': precision':>24}{'recall':>8}" for way in scores)]
-    for rule in RULES:
+    for rule in rules:
         row = f"{rule:<28}"
         for by_rule in scores.values():
             score = by_rule[rule]
