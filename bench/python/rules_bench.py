@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+os.environ.setdefault("SMDEBUG_LOG_LEVEL", "off")
 
 import numpy as np
 import smdebug.pytorch as smd
