@@ -15,6 +15,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/smdebug-config-version.cmak
 install(FILES ${CMAKE_BINARY_DIR}/smdebug-config.cmake ${CMAKE_BINARY_DIR}/smdebug-config-version.cmake
   DESTINATION ${package_dir} COMPONENT devel)
 
+# What is installed can be moved.
+file(RELATIVE_PATH SMDEBUG_PREFIX_FROM_PKGCONFIG
+  /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/smdebug.pc.in ${CMAKE_BINARY_DIR}/smdebug.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/smdebug.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
