@@ -237,3 +237,6 @@ def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudg
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
+
+def xgboost_trees(dumps: Sequence[str], first_tree: int) -> dict:
+    """The nodes of XGBoost's text dumps of trees: a list per column."""

@@ -13,6 +13,7 @@ void InitHook(nanobind::module_& m);
 void InitAction(nanobind::module_& m);
 void InitGuard(nanobind::module_& m);
 void InitRule(nanobind::module_& m);
+void InitXgboost(nanobind::module_& m);
 
 // Gives what the core has logged to Python's logger. Needs the GIL.
 void RelayLog() noexcept;

@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
   InitAction(m);
   InitGuard(m);
   InitRule(m);
+  InitXgboost(m);
 }

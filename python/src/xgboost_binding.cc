@@ -1,0 +1,46 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/bindings.h"
+#include "python/src/core_call.h"
+#include "smdebug/xgboost_text.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+
+namespace smdebug::python {
+namespace {
+
+nb::dict TreeColumns(const std::vector<std::string>& dumps,
+                     int64_t first_tree) {
+  const XgboostTrees trees = CallCore([&] {
+    const std::vector<std::string_view> texts(dumps.begin(), dumps.end());
+    return ParseXgboostTrees(texts, first_tree);
+  });
+  nb::dict columns;
+  columns["Tree"] = nb::cast(trees.tree);
+  columns["Node"] = nb::cast(trees.node);
+  columns["ID"] = nb::cast(trees.id);
+  columns["Feature"] = nb::cast(trees.feature);
+  columns["Split"] = nb::cast(trees.split);
+  columns["Yes"] = nb::cast(trees.yes);
+  columns["No"] = nb::cast(trees.no);
+  columns["Missing"] = nb::cast(trees.missing);
+  columns["Gain"] = nb::cast(trees.gain);
+  columns["Cover"] = nb::cast(trees.cover);
+  columns["Category"] = nb::cast(trees.category);
+  return columns;
+}
+
+}  // namespace
+
+void InitXgboost(nb::module_& m) {
+  m.def("xgboost_trees", &TreeColumns, "dumps"_a, "first_tree"_a,
+        "The nodes of XGBoost's text dumps of trees: a list per column.");
+}
+
+}  // namespace smdebug::python
