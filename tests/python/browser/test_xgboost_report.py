@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-xgb = pytest.importorskip("xgboost")
-
 import smdebug.xgboost as smd
+import xgboost as xgb
 from support.browser import Browser
 from support.smdebug_program import smdebug
 
@@ -19,10 +18,10 @@ ROWS = 600
 # Which charts a report has, by a part of their titles.
 COMMON = ["over the steps", "Feature importance by gain"]
 JOBS: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "binary": ({"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]}, ["confus"]),
+    "binary": ({"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]}, ["Confusion"]),
     "classes": (
         {"objective": "multi:softprob", "num_class": 4, "eval_metric": ["mlogloss", "merror"]},
-        ["confus"],
+        ["Confusion"],
     ),
     "regression": ({"objective": "reg:squarederror", "eval_metric": ["rmse", "mae"]}, ["esidual"]),
 }
@@ -97,6 +96,8 @@ def test_every_chart_is_drawn(kind: str, window: Browser, tmp_path: Path) -> Non
     for part in JOBS[kind][1]:
         assert part in text
     assert "NaN" not in text and "undefined" not in text
+    if pictures := os.environ.get("SMDEBUG_PICTURES"):
+        window.screenshot(Path(pictures) / f"xgboost_report_{kind}.png")
     # Nothing is wider than the window.
     assert window.run("return document.documentElement.scrollWidth <= window.innerWidth")
     report = json.loads((folder / "xgboost_report.json").read_text())
