@@ -170,8 +170,8 @@ class Hook {
   // False, and nothing happens, if something is: the caller has work to do.
   bool BeginIdleStep();
 
-  // Ends the current step, so that its files appear now. Scalars saved later
-  // still keep this step.
+  // Ends the current step, so that its files appear, those of a small step up
+  // to 20 ms later. Scalars saved later still keep this step.
   void EndStep();
 
   // Whether anything at all is saved at the current step. A shim attaches its

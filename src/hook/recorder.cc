@@ -75,6 +75,7 @@ void Recorder::HandOver() {
   const base::MutexLock lock(mu_);
   recent_.Forget();  // It holds on to buffers.
   if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
+  writer_->Hurry();
 }
 
 void Recorder::RethrowWriterError() {
@@ -220,7 +221,6 @@ void Recorder::SubmitLocked(bool last_of_step) {
   batch_.memberships = selector_->TakeMemberships();
   batch_.last_of_step = last_of_step;
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
-  batch_bytes_ = 0;
   submitted_ = true;
 }
 

@@ -165,7 +165,6 @@ class Recorder {
   bool open_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool closed_ SMDEBUG_GUARDED_BY(mu_) = false;
   Batch batch_ SMDEBUG_GUARDED_BY(mu_);
-  uint64_t batch_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
   RecentTensors recent_ SMDEBUG_GUARDED_BY(mu_);    // Of this step.
   bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
   std::vector<WaitingTensor> waiting_ SMDEBUG_GUARDED_BY(mu_);

@@ -227,9 +227,9 @@ void Recorder::Add(CapturedTensor&& captured, int64_t step) {
 
 void Recorder::AddLocked(CapturedTensor&& captured) {
   recent_.Add(captured);
-  batch_bytes_ += captured.bytes().size();
+  batch_.bytes += captured.bytes().size();
   batch_.tensors.push_back(std::move(captured));
-  if (batch_bytes_ >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
+  if (batch_.bytes >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
     SubmitLocked(/*last_of_step=*/false);
   }
 }

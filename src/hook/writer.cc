@@ -73,15 +73,11 @@ Writer::Writer(const HookConfig& config, Options options, Storage* storage,
       tally_(tally) {}
 
 std::vector<CapturedTensor> Writer::Submit(Batch batch) {
-  std::vector<CapturedTensor> spare;
   {
     const base::MutexLock lock(mu_);
     StartLocked();
-    queue_.push_back(std::move(batch));
-    spare.swap(spare_);
   }
-  changed_.notify_all();
-  return spare;
+  return queue_.Add(std::move(batch));
 }
 
 void Writer::StartLocked() {
@@ -105,41 +101,35 @@ void Writer::StartLocked() {
 bool Writer::Close(const Stamp& end, bool abandoned) {
   {
     const base::MutexLock lock(mu_);
-    closing_ = true;
     abandoned_ = abandoned;
     end_ = end;
     StartLocked();
   }
-  changed_.notify_all();
-  int64_t left = 0;
-  {
-    const base::MutexLock lock(mu_);
-    while (!finished_) {
-      const uint64_t seen = progress_.load();
-      const bool done =
-          changed_.wait_for(mu_, options_.runtime.stuck_after, [&] {
-            mu_.AssertHeld();
-            return finished_;
-          });
-      if (done || progress_.load() != seen) continue;
-      for (const Batch& batch : queue_) {
-        left +=
-            static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
-      }
-      break;
-    }
-    if (finished_) left = -1;
-  }
-  if (left < 0) {
+  queue_.End();
+  if (WaitUntilFinished()) {
     thread_.join();
     return true;
   }
-  tally_->AddDropped(left, "stuck",
+  tally_->AddDropped(queue_.CountWaiting(), "stuck",
                      storage_->root() +
                          ": the file system did not answer; "
                          "closed without the steps still queued");
   thread_.detach();
   return false;
+}
+
+bool Writer::WaitUntilFinished() {
+  const base::MutexLock lock(mu_);
+  while (!finished_) {
+    const uint64_t seen = progress_.load();
+    const bool done =
+        has_finished_.wait_for(mu_, options_.runtime.stuck_after, [&] {
+          mu_.AssertHeld();
+          return finished_;
+        });
+    if (!done && progress_.load() == seen) return false;
+  }
+  return true;
 }
 
 std::exception_ptr Writer::TakeError() {
@@ -154,7 +144,7 @@ void Writer::Run() {
     session.emplace(config_, options_, storage_, tensorboard_);
     while (std::optional<Batch> batch = Next(*session)) {
       Process(*session, *batch);
-      Recycle(std::move(batch->tensors));
+      queue_.Recycle(std::move(batch->tensors));
       ++progress_;
     }
     Stamp end;
@@ -171,37 +161,21 @@ void Writer::Run() {
     silent_ = true;
   }
   session.reset();
+  queue_.Clear();
   {
     const base::MutexLock lock(mu_);
-    queue_.clear();
     finished_ = true;
   }
-  changed_.notify_all();
+  has_finished_.notify_all();
 }
 
 std::optional<Batch> Writer::Next(Session& session) {
-  while (true) {
-    {
-      const base::MutexLock lock(mu_);
-      const bool woken = changed_.wait_for(mu_, kHeartbeat, [&] {
-        mu_.AssertHeld();
-        return !queue_.empty() || closing_;
-      });
-      if (!queue_.empty()) {
-        Batch batch = std::move(queue_.front());
-        queue_.pop_front();
-        return batch;
-      }
-      if (woken) return std::nullopt;
-    }
+  std::optional<Batch> batch = queue_.Take(kHeartbeat);
+  while (!batch && !queue_.HasEnded()) {
     if (session.entered) UpdateLedger(session, /*even_if_recent=*/true);
+    batch = queue_.Take(kHeartbeat);
   }
-}
-
-void Writer::Recycle(std::vector<CapturedTensor> tensors) {
-  tensors.clear();
-  const base::MutexLock lock(mu_);
-  if (spare_.capacity() < tensors.capacity()) spare_.swap(tensors);
+  return batch;
 }
 
 void Writer::Process(Session& session, Batch& batch) {

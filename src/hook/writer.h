@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "smdebug/storage.h"
 #include "src/base/mutex.h"
 #include "src/config/plan.h"
+#include "src/hook/batch_queue.h"
 #include "src/hook/captured.h"
 #include "src/hook/run_folder.h"
 #include "src/hook/step_file.h"
@@ -24,15 +24,6 @@
 #include "src/hook/tensorboard_writer.h"
 
 namespace smdebug::hook {
-
-// A part of one step, on its way to the writer.
-struct Batch {
-  Stamp stamp;
-  std::vector<CapturedTensor> tensors;
-  std::vector<CapturedScalar> scalars;
-  std::vector<Membership> memberships;
-  bool last_of_step = false;
-};
 
 // Writes what a hook captured, on a thread of its own, step after step.
 //
@@ -63,10 +54,11 @@ class Writer {
     observers_.push_back(std::move(observer));
   }
 
-  // Queues `batch`. Batches of a step arrive together, the last one marked.
-  // Returns an empty list for the tensors of the next one, if there is one in
-  // memory that was used before.
+  // Queues `batch`, as BatchQueue::Add() does.
   std::vector<CapturedTensor> Submit(Batch batch) SMDEBUG_EXCLUDES(mu_);
+
+  // Somebody waits for room: what is queued is written now.
+  void Hurry() { queue_.Hurry(); }
 
   // The highest step begun so far, for the ledger.
   void NoteStep(int64_t step) noexcept {
@@ -98,10 +90,10 @@ class Writer {
   struct Session;
 
   void StartLocked() SMDEBUG_REQUIRES(mu_);
+  // False if nothing moved for runtime.stuck_after.
+  bool WaitUntilFinished() SMDEBUG_EXCLUDES(mu_);
   void Run();
-  std::optional<Batch> Next(Session& session) SMDEBUG_EXCLUDES(mu_);
-  // Keeps the memory of a list for Submit() to return.
-  void Recycle(std::vector<CapturedTensor> tensors) SMDEBUG_EXCLUDES(mu_);
+  std::optional<Batch> Next(Session& session);
   void Process(Session& session, Batch& batch);
   bool EnterFolder(Session& session);
   StepFile& FileFor(Session& session, const Stamp& stamp);
@@ -127,12 +119,10 @@ class Writer {
 
   std::vector<std::shared_ptr<StepObserver>> observers_;  // The thread's own.
 
+  BatchQueue queue_;
   base::Mutex mu_;
-  base::CondVar changed_;
-  std::deque<Batch> queue_ SMDEBUG_GUARDED_BY(mu_);
-  std::vector<CapturedTensor> spare_ SMDEBUG_GUARDED_BY(mu_);
+  base::CondVar has_finished_;
   bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
-  bool closing_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool abandoned_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool finished_ SMDEBUG_GUARDED_BY(mu_) = false;
   Stamp end_ SMDEBUG_GUARDED_BY(mu_);

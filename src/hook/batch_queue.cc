@@ -1,0 +1,93 @@
+#include "src/hook/batch_queue.h"
+
+#include <utility>
+
+namespace smdebug::hook {
+namespace {
+
+// What ends a nap: so many batches, or one with so many bytes.
+constexpr size_t kMany = 16;
+constexpr uint64_t kLarge = uint64_t{64} << 10;
+
+}  // namespace
+
+std::vector<CapturedTensor> BatchQueue::Add(Batch batch) {
+  std::vector<CapturedTensor> spare;
+  {
+    const base::MutexLock lock(mu_);
+    const bool urgent = !batch.last_of_step || batch.bytes >= kLarge ||
+                        batches_.size() + 1 >= kMany;
+    batches_.push_back(std::move(batch));
+    spare.swap(spare_);
+    if (is_napping_ && !urgent) return spare;
+    is_napping_ = false;
+  }
+  changed_.notify_all();
+  return spare;
+}
+
+void BatchQueue::Hurry() {
+  {
+    const base::MutexLock lock(mu_);
+    is_napping_ = false;
+  }
+  changed_.notify_all();
+}
+
+void BatchQueue::End() {
+  {
+    const base::MutexLock lock(mu_);
+    ended_ = true;
+    is_napping_ = false;
+  }
+  changed_.notify_all();
+}
+
+std::optional<Batch> BatchQueue::Take(std::chrono::seconds most) {
+  const base::MutexLock lock(mu_);
+  if (batches_.empty() && !ended_ && !is_rested_) {
+    is_rested_ = true;
+    is_napping_ = true;
+    changed_.wait_for(mu_, kNap, [&] {
+      mu_.AssertHeld();
+      return !is_napping_;
+    });
+    is_napping_ = false;
+  }
+  changed_.wait_for(mu_, most, [&] {
+    mu_.AssertHeld();
+    return !batches_.empty() || ended_;
+  });
+  if (batches_.empty()) return std::nullopt;
+  is_rested_ = false;
+  Batch batch = std::move(batches_.front());
+  batches_.pop_front();
+  return batch;
+}
+
+bool BatchQueue::HasEnded() const {
+  const base::MutexLock lock(mu_);
+  return ended_ && batches_.empty();
+}
+
+void BatchQueue::Recycle(std::vector<CapturedTensor> tensors) {
+  tensors.clear();
+  const base::MutexLock lock(mu_);
+  if (spare_.capacity() < tensors.capacity()) spare_.swap(tensors);
+}
+
+int64_t BatchQueue::CountWaiting() const {
+  const base::MutexLock lock(mu_);
+  size_t count = 0;
+  for (const Batch& batch : batches_) {
+    count += batch.tensors.size() + batch.scalars.size();
+  }
+  return static_cast<int64_t>(count);
+}
+
+void BatchQueue::Clear() {
+  const base::MutexLock lock(mu_);
+  batches_.clear();
+}
+
+}  // namespace smdebug::hook
