@@ -31,7 +31,7 @@ LAYERS: dict[str, list[str]] = {
     "rules": ["trial"],
     "guard": ["hook", "rules"],
     "c_api": ["hook"],
-    "xgboost": ["base"],
+    "xgboost": ["base", "hook"],
     "timeline": ["base", "storage"],
     "serve": ["actions", "rules"],
     "cli": ["serve", "s3", "timeline"],
@@ -58,6 +58,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "tensor": "tensor",
     "trial": "trial",
     "version": "base",
+    "xgboost_importance": "xgboost",
     "xgboost_text": "xgboost",
 }
 

@@ -2,11 +2,12 @@
 """Measures what a hook adds to a round of XGBoost; prints one JSON object.
 
 The same file runs where smdebug 2 is installed and where smdebug 1.0 is: 10000 rows of 50
-features, one thread. A training alternates between bare rounds, in which a callback that does
-nothing takes the hook's place, and rounds with the hook, at all of which something is saved. Where
-XGBoost itself computes what is saved, predictions and SHAP values, the bare round computes it
-too, so that only what the hook adds is left. Rounds alternate in blocks, as in step_bench.py, and
-models are new for each turn, since later rounds score more trees.
+features, one thread. Rounds of one training alternate between bare ones, in which nothing takes
+the hook's place, and ones with the hook, at all of which something is saved. Where XGBoost itself
+computes what is saved, predictions and SHAP values, the bare round computes it too, so that only
+what the hook adds is left. Which rounds have the hook changes from training to training: each
+training grows the same trees, so that a round with the hook is compared with the same round without
+it. The first two rounds are not measured: they make the run's folder.
 """
 
 from __future__ import annotations
@@ -59,17 +60,44 @@ CONFIGURATIONS = (
 )
 
 
-class Bare(xgb.callback.TrainingCallback):
-    """What is computed without a hook."""
+class Alternating(xgb.callback.TrainingCallback):
+    """Calls a hook in every other round, and times the rounds."""
 
-    def __init__(self, compute: Compute | None, data: Any) -> None:  # noqa: ANN401
-        self._compute, self._data = compute, data
+    def __init__(
+        self,
+        hook: Any,  # noqa: ANN401
+        compute: Compute | None,
+        data: Any,  # noqa: ANN401
+        turn: int,
+    ) -> None:
+        self._hook, self._compute, self._data = hook, compute, data
+        self._turn = turn
+        self._last = 0.0
+        self.seconds: list[float] = []
+
+    def before_training(self, model: Any) -> Any:  # noqa: ANN401
+        return self._hook.before_training(model)
+
+    def after_training(self, model: Any) -> Any:  # noqa: ANN401
+        return self._hook.after_training(model)
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ANN401
+        if self.is_hooked(epoch):
+            self._hook.before_iteration(model, epoch, evals_log)
+        return False
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ANN401
-        del epoch, evals_log
-        if self._compute is not None:
+        if self.is_hooked(epoch):
+            self._hook.after_iteration(model, epoch, evals_log)
+        elif self._compute is not None:
             self._compute(model, self._data)
+        now = time.perf_counter()
+        self.seconds.append(now - self._last)
+        self._last = now
         return False
+
+    def is_hooked(self, epoch: int) -> bool:
+        return (epoch + self._turn) % 2 == 0
 
 
 def make_data() -> Any:  # noqa: ANN401
@@ -79,9 +107,7 @@ def make_data() -> Any:  # noqa: ANN401
     return xgb.DMatrix(table, label=labels, nthread=1)
 
 
-def seconds(data: Any, callback: Any, rounds: int) -> float:  # noqa: ANN401
-    """How long a round takes, on average."""
-    begin = time.perf_counter()
+def train(data: Any, callback: Any, rounds: int) -> None:  # noqa: ANN401
     xgb.train(
         SETTINGS,
         data,
@@ -90,7 +116,6 @@ def seconds(data: Any, callback: Any, rounds: int) -> float:  # noqa: ANN401
         callbacks=[callback],
         verbose_eval=False,
     )
-    return (time.perf_counter() - begin) / rounds
 
 
 def bytes_of_events(folder: Path) -> int:
@@ -99,8 +124,8 @@ def bytes_of_events(folder: Path) -> int:
 
 def measure(wanted: Configuration, folder: Path, turns: int, rounds: int) -> dict[str, float]:
     data = make_data()
-    bare: list[float] = []
-    hooked: list[float] = []
+    # The times of each round: without the hook, and with it.
+    times: list[tuple[list[float], list[float]]] = [([], []) for _ in range(rounds)]
     written = 0
     for turn in range(turns):
         out_dir = Path(tempfile.mkdtemp(dir=folder)) / "run"
@@ -111,25 +136,25 @@ def measure(wanted: Configuration, folder: Path, turns: int, rounds: int) -> dic
             train_data=data,
             validation_data=data,
         )
-        seconds(data, hook, 2)  # The first round makes the folder of the run.
-        for is_hooked in (False, True) if turn % 2 == 0 else (True, False):
-            if is_hooked:
-                hooked.append(seconds(data, hook, rounds))
-            else:
-                bare.append(seconds(data, Bare(wanted.compute, data), rounds))
+        callback = Alternating(hook, wanted.compute, data, turn)
+        train(data, callback, rounds)
         hook.close()
         smd.del_hook()
+        for epoch, seconds in enumerate(callback.seconds):
+            times[epoch][callback.is_hooked(epoch)].append(seconds)
         steps = len(list(out_dir.glob("index/*/*.json")))
-        # A second training of 1.0 writes over the steps of the first.
-        assert rounds <= steps <= rounds + 2, f"{steps} rounds were saved, not {rounds}"
+        # 1.0 saves the last round too.
+        assert rounds // 2 <= steps <= rounds // 2 + 1, f"{steps} of {rounds} rounds were saved"
         written = bytes_of_events(out_dir) // steps
-    best = min(bare)
-    added = statistics.median(hooked) - statistics.median(bare)
+    pairs = [tuple(map(statistics.median, pair)) for pair in times[2:]]
+    bare = statistics.mean(without for without, _ in pairs)
+    added = [hooked - without for without, hooked in pairs]
+    error = statistics.stdev(added) / len(added) ** 0.5
     return {
-        "percent": 100 * added / statistics.median(bare),
-        "percent_spread": 100 * statistics.pstdev(hooked) / best / max(1, turns) ** 0.5,
-        "us": 1e6 * added,
-        "bare_us": 1e6 * statistics.median(bare),
+        "percent": 100 * statistics.mean(added) / bare,
+        "percent_spread": 100 * error / bare,
+        "us": 1e6 * statistics.mean(added),
+        "bare_us": 1e6 * bare,
         "bytes_per_round": written,
         # How many times the bytes of one matrix of SHAP values.
         "matrices": written / (ROWS * (FEATURES + 1) * 4),
@@ -139,7 +164,7 @@ def measure(wanted: Configuration, folder: Path, turns: int, rounds: int) -> dic
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dir", type=Path, help="where to write runs; removed afterwards")
-    parser.add_argument("--turns", type=int, default=7, help="pairs of trainings to measure")
+    parser.add_argument("--turns", type=int, default=20, help="trainings to measure, at least 2")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each training")
     parser.add_argument("--only", help="the name of one configuration")
     args = parser.parse_args()
@@ -148,7 +173,7 @@ def main() -> None:
         for wanted in CONFIGURATIONS:
             if args.only in (None, wanted.name):
                 # 1.0 writes a matrix for each feature.
-                rounds = min(args.rounds, 5) if wanted.compute is explain else args.rounds
+                rounds = min(args.rounds, 8) if wanted.compute is explain else args.rounds
                 figures = measure(wanted, Path(folder), args.turns, rounds)
                 results[f"xgboost/{wanted.name}"] = figures
     print(json.dumps(results, indent=2))

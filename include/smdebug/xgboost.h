@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "smdebug/hook.h"
 #include "smdebug/tensor.h"
+#include "smdebug/xgboost_importance.h"
 #include "smdebug/xgboost_text.h"
 
 namespace smdebug {
@@ -87,9 +87,6 @@ class XgboostHook {
 
  private:
   static constexpr int64_t kOne[] = {1};
-  static constexpr std::array<const char*, 5> kImportance = {
-      "weight", "gain", "cover", "total_gain", "total_cover"};
-
   static constexpr std::array<const char*, 11> kColumns = {
       "Tree", "Node",    "ID",   "Feature", "Split",   "Yes",
       "No",   "Missing", "Gain", "Cover",   "Category"};
@@ -210,28 +207,13 @@ class XgboostHook {
   }
 
   void SaveImportance(BoosterHandle booster) {
-    for (const char* const type : kImportance) {
+    for (const char* const type : XgboostImportance::kTypes) {
       const std::string prefix =
           std::string("feature_importance/") + type + "/";
       if (!AnyIsDue(Named(prefix, features_))) continue;
-      const std::string config =
-          std::string(R"({"importance_type": ")") + type + R"("})";
-      bst_ulong count = 0;
-      bst_ulong rank = 0;
-      const char** features = nullptr;
-      const bst_ulong* shape = nullptr;
-      const float* scores = nullptr;
-      if (!Works("feature_importance",
-                 XGBoosterFeatureScore(booster, config.c_str(), &count,
-                                       &features, &rank, &shape, &scores)) ||
-          rank != 1) {
-        return;
-      }
-      const double sum = std::accumulate(scores, scores + count, 0.0);
-      for (bst_ulong i = 0; i < count; ++i) {
-        SaveNumber(prefix + XgboostFeature(features[i], features_),
-                   sum == 0 ? 0 : scores[i] / sum);
-      }
+      const bool saved = importance_.Save(hook_, booster, features_);
+      Works("feature_importance", saved ? 0 : -1);
+      return;
     }
   }
 
@@ -347,6 +329,7 @@ class XgboostHook {
   Hook hook_;
   const XgboostData data_;
   std::vector<std::string> features_;
+  XgboostImportance importance_{&XGBoosterFeatureScore};
   bool has_trees_ = true;
 };
 

@@ -138,7 +138,11 @@ class Hook:
 
     def save_as(self, names: list, tensor: object) -> None: ...
 
-    def save_items(self, names: list, tensor: object) -> None: ...
+    def save_items(self, names: TensorNames, tensor: object) -> None: ...
+
+    def save_numbers(self, names: TensorNames, numbers: Sequence[float]) -> None: ...
+
+    def save_importance(self, importance: XgboostImportance, booster: int) -> bool: ...
 
     def save_tensor(self, name: str, tensor: object, collections: Sequence[str], next_step: bool = False) -> None: ...
 
@@ -237,6 +241,15 @@ def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudg
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
+
+class XgboostImportance:
+    """Saves the importance of features; see Hook.save_importance()."""
+
+    def __init__(self, score: int) -> None:
+        """By the address of XGBoosterFeatureScore()."""
+
+def xgboost_importance_types() -> list[str]:
+    """The types of importance that are saved of a feature."""
 
 def xgboost_trees(dumps: Sequence[str], first_tree: int) -> dict:
     """The nodes of XGBoost's text dumps of trees: a list per column."""

@@ -10,6 +10,7 @@
 #include "python/src/callbacks.h"
 #include "python/src/config_binding.h"
 #include "python/src/convert.h"
+#include "python/src/core_call.h"
 #include "python/src/gil.h"
 #include "python/src/tensor_hook.h"
 
@@ -100,7 +101,7 @@ void InitHook(nb::module_& m) {
            [](TensorHook& hook) { return hook.BeginIdleStep(); })
       .def(
           "end_step", [](TensorHook& hook) { hook.core().EndStep(); },
-          Released())
+          nb::call_guard<CoreCall>())
       .def(
           "set_mode",
           [](TensorHook& hook, int mode) {
@@ -113,6 +114,9 @@ void InitHook(nb::module_& m) {
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)
       .def("save_items", &TensorHook::SaveItems, "names"_a, "tensor"_a)
+      .def("save_numbers", &TensorHook::SaveNumbers, "names"_a, "numbers"_a)
+      .def("save_importance", &TensorHook::SaveImportance, "importance"_a,
+           "booster"_a)
       .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
            "collections"_a, "next_step"_a = false)
       .def(

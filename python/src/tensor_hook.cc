@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "python/src/bindings.h"
 #include "python/src/gil.h"
 
 namespace nb = nanobind;
@@ -28,13 +29,17 @@ TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
   ++steps_begun_;
-  const GilRelease released;
-  if (number) {
-    core_->BeginStep(*number);
-  } else {
-    core_->BeginStep();
+  {
+    const GilRelease released;
+    if (number) {
+      core_->BeginStep(*number);
+    } else {
+      core_->BeginStep();
+    }
   }
-  return core_->StepIsDue();
+  if (!core_->StepIsDue()) return false;
+  RelayLog();
+  return true;
 }
 
 bool TensorHook::BeginIdleStep() {
@@ -111,27 +116,40 @@ void TensorHook::SaveAs(nb::list names, nb::handle tensor) {
   core_->SaveAs(due, borrowed.view());
 }
 
-void TensorHook::SaveItems(nb::list names, nb::handle tensor) {
+void TensorHook::SaveItems(TensorNames& names, nb::handle tensor) {
   if (!core_->StepIsDue() || names.size() == 0) return;
   BorrowedTensor borrowed;
-  if (!Borrow(TextOf(names[0]), tensor, borrowed)) return;
-  const TensorView all = borrowed.view();
+  if (Borrow(names[0].text(), tensor, borrowed)) {
+    SaveEach(names, borrowed.view());
+  }
+}
+
+void TensorHook::SaveNumbers(TensorNames& names,
+                             const std::vector<double>& numbers) {
+  const int64_t shape[] = {static_cast<int64_t>(numbers.size())};
+  SaveEach(names, ViewOf<double>(numbers, shape));
+}
+
+void TensorHook::SaveEach(TensorNames& names, const TensorView& all) {
   if (all.shape.size() != 1 || all.dtype == DType::kString ||
       static_cast<size_t>(all.shape[0]) != names.size()) {
     throw nb::value_error("as many names as numbers are needed");
   }
-  std::vector<std::string_view> texts;
-  texts.reserve(names.size());
-  for (const nb::handle name : names) texts.push_back(TextOf(name));
   const GilRelease released;
   const int64_t stride = all.strides.empty() ? 1 : all.strides[0];
   const auto width = stride * static_cast<int64_t>(ItemSize(all.dtype));
   constexpr int64_t kShape[] = {1};
   const auto* item = static_cast<const std::byte*>(all.data);
-  for (const std::string_view name : texts) {
-    core_->Save(name, {item, all.dtype, kShape, {}});
+  for (size_t i = 0; i < names.size(); ++i) {
+    core_->Save(names[i], {item, all.dtype, kShape, {}});
     item += width;
   }
+}
+
+bool TensorHook::SaveImportance(XgboostImportance& importance,
+                                uintptr_t booster) {
+  const GilRelease released;
+  return importance.Save(*core_, reinterpret_cast<void*>(booster));
 }
 
 void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,

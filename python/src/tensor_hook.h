@@ -11,6 +11,7 @@
 
 #include "python/src/borrowed_tensor.h"
 #include "smdebug/hook.h"
+#include "smdebug/xgboost_importance.h"
 
 namespace smdebug::python {
 
@@ -40,7 +41,8 @@ class TensorHook {
   Hook& core() noexcept { return *core_; }
   const TensorBorrower& borrower() const noexcept { return borrower_; }
 
-  // Starts the next step, or step `number`; tells whether anything is due.
+  // Starts the next step, or step `number`; tells whether anything is due. Then
+  // there is time to pass on what the core has logged.
   bool BeginStep(std::optional<int64_t> number);
 
   // Starts the next step if nothing of it is due; tells whether it did. Holds
@@ -61,7 +63,13 @@ class TensorHook {
   void SaveAs(nanobind::list names, nanobind::handle tensor);
 
   // Saves each item of a tensor of one axis, as (1,), under its name.
-  void SaveItems(nanobind::list names, nanobind::handle tensor);
+  void SaveItems(TensorNames& names, nanobind::handle tensor);
+
+  // The same for numbers that are in no tensor, as float64.
+  void SaveNumbers(TensorNames& names, const std::vector<double>& numbers);
+
+  // Saves the importance of a booster's features. False if XGBoost refuses.
+  bool SaveImportance(XgboostImportance& importance, uintptr_t booster);
 
   void SaveTensor(std::string_view name, nanobind::handle tensor,
                   const std::vector<std::string>& collections, bool next_step);
@@ -75,6 +83,9 @@ class TensorHook {
   // Save() for either kind of name.
   template <typename Name>
   void SaveNamed(Name& name, std::string_view text, nanobind::handle tensor);
+
+  // Saves the items of `all`, which has one axis, under their names.
+  void SaveEach(TensorNames& names, const TensorView& all);
 
   // False if `tensor` cannot be borrowed, which is counted then.
   bool Borrow(std::string_view name, nanobind::handle tensor,

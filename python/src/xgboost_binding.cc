@@ -7,6 +7,7 @@
 
 #include "python/src/bindings.h"
 #include "python/src/core_call.h"
+#include "smdebug/xgboost_importance.h"
 #include "smdebug/xgboost_text.h"
 
 namespace nb = nanobind;
@@ -39,6 +40,23 @@ nb::dict TreeColumns(const std::vector<std::string>& dumps,
 }  // namespace
 
 void InitXgboost(nb::module_& m) {
+  nb::class_<XgboostImportance>(
+      m, "XgboostImportance",
+      "Saves the importance of features; see Hook.save_importance().")
+      .def(
+          "__init__",
+          [](XgboostImportance* self, uintptr_t score) {
+            new (self)
+                XgboostImportance(reinterpret_cast<XgboostFeatureScore>(score));
+          },
+          "score"_a, "By the address of XGBoosterFeatureScore().");
+  m.def(
+      "xgboost_importance_types",
+      [] {
+        return std::vector<std::string>(XgboostImportance::kTypes.begin(),
+                                        XgboostImportance::kTypes.end());
+      },
+      "The types of importance that are saved of a feature.");
   m.def("xgboost_trees", &TreeColumns, "dumps"_a, "first_tree"_a,
         "The nodes of XGBoost's text dumps of trees: a list per column.");
 }

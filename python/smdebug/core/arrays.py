@@ -10,11 +10,14 @@ import numpy as np
 # (texts, "str", shape, None, owner), or why there are none. See python/src/borrowed_tensor.h.
 Description = Union[tuple[Any, str, tuple[int, ...], Union[tuple[int, ...], None], Any], str]
 
-_NAMES = {
-    *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
-    *("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"),
-    *("bool", "complex128", "complex64"),
-}
+_NAMES = (
+    *("float64", "float32", "float16", "int64", "int32", "int16", "int8"),
+    *("uint64", "uint32", "uint16", "uint8", "bool", "complex128", "complex64"),
+)
+# NumPy works a name out anew each time it is asked for.
+_NAME_OF = {np.dtype(name): name for name in _NAMES}
+# Of packages that add to NumPy's.
+_OTHER_NAMES = {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
 
 
 def describe_array(value: object) -> Description:
@@ -25,13 +28,15 @@ def describe_array(value: object) -> Description:
         return texts, "str", (len(texts),), None, array
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype.name not in _NAMES:
-        return f"has the dtype {array.dtype.name}, which cannot be saved"
-    size = array.dtype.itemsize
+    dtype = array.dtype
+    name = _NAME_OF.get(dtype) or dtype.name
+    if dtype not in _NAME_OF and name not in _OTHER_NAMES:
+        return f"has the dtype {name}, which cannot be saved"
+    size = dtype.itemsize
     if any(stride % size for stride in array.strides):
         array = np.ascontiguousarray(array)
     strides = tuple(stride // size for stride in array.strides)
-    return array.__array_interface__["data"][0], array.dtype.name, array.shape, strides, array
+    return array.__array_interface__["data"][0], name, array.shape, strides, array
 
 
 def _is_text(array: np.ndarray[Any, Any]) -> bool:

@@ -25,12 +25,31 @@ def fails_open(method: Method) -> Method:
         try:
             return method(self, *args, **kwargs)
         except Exception as error:
-            if _core.is_strict():
-                raise
-            try:
-                self._failed(method.__name__, error)
-            except Exception:
-                get_logger().exception("smdebug could not count a failure")
-            return None
+            return _fail(self, method.__name__, error)
 
     return cast("Method", call)
+
+
+def fails_once(method: Method) -> Method:
+    """The same, for a method that is left out once it has failed."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any) -> Any:
+        if name in self._off or not self._active():
+            return None
+        try:
+            return method(self, *args)
+        except Exception as error:
+            return _fail(self, name, error)
+
+    return cast("Method", call)
+
+
+def _fail(hook: Any, name: str, error: Exception) -> None:
+    if _core.is_strict():
+        raise error
+    try:
+        hook._failed(name, error)
+    except Exception:
+        get_logger().exception("smdebug could not count a failure")

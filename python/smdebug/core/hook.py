@@ -333,12 +333,12 @@ class BaseHook:
         core = self._prepare()
         if core is None:
             return False
+        if not self._waiting:
+            return core.begin_step(number)
         waiting, self._waiting = self._waiting, []
         self._save(waiting, "save_tensor")
         due = core.begin_step(number)
         self._save(waiting, "save_scalar")
-        if due:
-            relay()
         return due
 
     def _save(self, waiting: list[tuple[str, tuple[Any, ...]]], wanted: str) -> None:

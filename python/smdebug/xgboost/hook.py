@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
 
 from smdebug import _core
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.fail_open import fails_open
+from smdebug.core.fail_open import fails_once
 from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
-from smdebug.core.native_log import relay
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
 from smdebug.xgboost.data import load_data
 from smdebug.xgboost.distributed import find_worker
-from smdebug.xgboost.importance import IMPORTANCE_TYPES, feature_shares
+from smdebug.xgboost.importance import IMPORTANCE_TYPES, FeatureImportance
 from smdebug.xgboost.trees import COLUMNS, trees_of_last_round
 
 # Why there is no XGBoost, if there is none.
@@ -39,20 +37,6 @@ DEFAULT_SAVE_CONFIG_INTERVAL = 10
 
 # What the last column of SHAP values is of.
 _BIAS = "bias"
-
-Method = TypeVar("Method", bound=Callable[..., None])
-
-
-def _part(method: Method) -> Method:
-    """A part of what a hook does that is left out once it has failed."""
-    guarded = fails_open(method)
-
-    @functools.wraps(method)
-    def call(self: Hook, *args: Any) -> None:
-        if method.__name__ not in self._off:
-            guarded(self, *args)
-
-    return cast("Method", call)
 
 
 class Hook(BaseHook, TrainingCallback):
@@ -89,6 +73,7 @@ class Hook(BaseHook, TrainingCallback):
             ) from _missing
         self._told: set[str] = set()
         self._has_gone_elsewhere = False
+        self._importance: FeatureImportance | None = None
         self._begin_training()
         self.hyperparameters = hyperparameters
         self.train_data = train_data
@@ -181,10 +166,11 @@ class Hook(BaseHook, TrainingCallback):
         self._booster_kind: str | None = None
         # Rounds that the model had before.
         self._earlier_rounds = 0
+        self._known_names: dict[tuple[str, ...], _core.TensorNames] = {}
         # What saves a round, by the core's due_key.
         self._parts: dict[int, list[Callable[..., None]]] = {}
 
-    @_part
+    @fails_once
     def _save_missed_round(self, model: Any) -> None:
         lengths = [len(values) for log in self._evals_log.values() for values in log.values()]
         if max(lengths, default=0) > self._rounds:
@@ -192,7 +178,7 @@ class Hook(BaseHook, TrainingCallback):
 
     # Rounds.
 
-    @_part
+    @fails_once
     def _save_round(self, model: Any, epoch: int) -> None:
         if self._rounds == 0:
             self._earlier_rounds = model.num_boosted_rounds() - epoch - 1
@@ -202,24 +188,22 @@ class Hook(BaseHook, TrainingCallback):
         assert core is not None
         self._given_train_data = self._given_validation_data = None
         self._save_metrics(core)
+        parts = self._parts.get(core.due_key)
+        if parts is None:
+            parts = self._find_parts(core, model)
         # Early stopping may have cut the model back to its best round.
-        if model.num_boosted_rounds() - self._earlier_rounds > epoch:
-            # XGBoost's cv has a model for each fold.
-            folds = getattr(model, "cvfolds", None)
-            booster = model if folds is None else folds[0].bst
-            for save in self._due_parts(core, booster):
+        if parts and model.num_boosted_rounds() - self._earlier_rounds > epoch:
+            booster = _booster_of(model)
+            for save in parts:
                 save(core, booster)
         core.end_step()
-        relay()
 
-    def _due_parts(self, core: _core.Hook, booster: Any) -> list[Callable[..., None]]:
+    def _find_parts(self, core: _core.Hook, model: Any) -> list[Callable[..., None]]:
         """What saves the rest of a round; the same for all rounds at which the same is due."""
-        key = core.due_key
-        if key not in self._parts:
-            self._parts[key] = [
-                part for part, names in self._names(booster).items() if any(core.are_due(names))
-            ]
-        return self._parts[key]
+        names_of = self._names(_booster_of(model))
+        parts = [part for part, names in names_of.items() if any(core.are_due(names))]
+        self._parts[core.due_key] = parts
+        return parts
 
     def _names(self, booster: Any) -> dict[Callable[..., None], list[str]]:
         """The names of what each part saves."""
@@ -229,7 +213,11 @@ class Hook(BaseHook, TrainingCallback):
             self._save_hyperparameters: [f"hyperparameters/{name}" for name in given],
             self._save_predictions: ["predictions"],
             self._save_labels: ["labels"],
-            self._save_importance: _importance_names(tuple(features)),
+            self._save_importance: [
+                f"feature_importance/{kind}/{name}"
+                for kind in IMPORTANCE_TYPES
+                for name in features
+            ],
             self._save_trees: [f"trees/{column}" for column in COLUMNS],
             self._save_shap: [
                 name
@@ -249,7 +237,13 @@ class Hook(BaseHook, TrainingCallback):
 
     # Parts of a round.
 
-    @_part
+    def _handles(self, names: tuple[str, ...]) -> _core.TensorNames:
+        """What the core knows `names` by, which it need not look up again."""
+        if names not in self._known_names:
+            self._known_names[names] = _core.TensorNames(names)
+        return self._known_names[names]
+
+    @fails_once
     def _save_metrics(self, core: _core.Hook) -> None:
         names, values = [], []
         for data, log in self._evals_log.items():
@@ -261,27 +255,27 @@ class Hook(BaseHook, TrainingCallback):
                     core.save_tensor(f"cv_std/{data}-{metric}", [deviation], ["metrics"])
                 names.append(f"{data}-{metric}")
                 values.append(value)
-        core.save_items(names, np.array(values, dtype=np.float64))
+        core.save_numbers(self._handles(tuple(names)), values)
 
-    @_part
+    @fails_once
     def _save_hyperparameters(self, core: _core.Hook, booster: Any) -> None:
         del booster
         if not self.hyperparameters:
             self._tell_once("To save hyperparameters, give the hook `hyperparameters`")
             return
-        names = [f"hyperparameters/{name}" for name in self.hyperparameters]
+        names = tuple(f"hyperparameters/{name}" for name in self.hyperparameters)
         core.save_many(
-            _core.TensorNames(names), [_setting(value) for value in self.hyperparameters.values()]
+            self._handles(names), [_setting(value) for value in self.hyperparameters.values()]
         )
 
-    @_part
+    @fails_once
     def _save_predictions(self, core: _core.Hook, booster: Any) -> None:
         if self._validation_data is None:
             self._tell_once("To save predictions, give the hook `validation_data`")
             return
         core.save("predictions", _predict(booster, self._validation_data))
 
-    @_part
+    @fails_once
     def _save_labels(self, core: _core.Hook, booster: Any) -> None:
         del booster
         data = self._validation_data
@@ -291,20 +285,21 @@ class Hook(BaseHook, TrainingCallback):
             return
         core.save("labels", labels)
 
-    @_part
+    @fails_once
     def _save_importance(self, core: _core.Hook, booster: Any) -> None:
         if not self._is_of_trees(booster):
             return
-        features, shares = feature_shares(booster)
-        core.save_items(_importance_names(tuple(features)), shares.ravel())
+        if self._importance is None:
+            self._importance = FeatureImportance()
+        self._importance.save(core, booster)
 
-    @_part
+    @fails_once
     def _save_trees(self, core: _core.Hook, booster: Any) -> None:
         if not self._is_of_trees(booster):
             return
         columns = trees_of_last_round(booster)
-        names = _core.TensorNames([f"trees/{name}" for name in columns])
-        core.save_many(names, list(columns.values()))
+        names = tuple(f"trees/{name}" for name in columns)
+        core.save_many(self._handles(names), list(columns.values()))
 
     def _is_of_trees(self, booster: Any) -> bool:
         if self._booster_kind is None:
@@ -315,7 +310,7 @@ class Hook(BaseHook, TrainingCallback):
         self._tell_once(f"{self._booster_kind} has no trees and no importance of features")
         return False
 
-    @_part
+    @fails_once
     def _save_shap(self, core: _core.Hook, booster: Any) -> None:
         if self._train_data is None:
             self._tell_once("To save SHAP values, give the hook `train_data`")
@@ -328,7 +323,7 @@ class Hook(BaseHook, TrainingCallback):
             names = self._shap_names(kind, booster)
             if any(core.are_due(names)):
                 average = np.mean(change(shap), axis=rows, dtype=np.float64)
-                core.save_items(names, average.astype(np.float32))
+                core.save_items(self._handles(tuple(names)), average.astype(np.float32))
 
     def _tell_once(self, text: str) -> None:
         if text not in self._told:
@@ -420,9 +415,10 @@ class Hook(BaseHook, TrainingCallback):
             super().close()
 
 
-@functools.lru_cache(maxsize=8)
-def _importance_names(features: tuple[str, ...]) -> list[str]:
-    return [f"feature_importance/{kind}/{name}" for kind in IMPORTANCE_TYPES for name in features]
+def _booster_of(model: Any) -> Any:
+    # XGBoost's cv has a model for each fold.
+    folds = getattr(model, "cvfolds", None)
+    return model if folds is None else folds[0].bst
 
 
 def _predict(booster: Any, data: Any, **options: Any) -> Any:

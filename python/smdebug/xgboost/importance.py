@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
-import numpy as np
+from smdebug import _core
 
-IMPORTANCE_TYPES = ("weight", "gain", "cover", "total_gain", "total_cover")
+IMPORTANCE_TYPES = tuple(_core.xgboost_importance_types())
 
 
-def feature_shares(booster: Any) -> tuple[list[str], Any]:
-    """The features that occur, and the share of each by every type, a row per type.
+class FeatureImportance:
+    """Saves the importance of features, as XGBoost's own library tells it."""
 
-    A row is what Booster.get_score() gives for the type, divided by its sum. The averages "gain"
-    and "cover" follow from the totals, so that the trees are gone through thrice.
-    """
-    counts = booster.get_score(importance_type="weight")
-    names = list(counts)
-    totals = [booster.get_score(importance_type=kind) for kind in ("total_gain", "total_cover")]
-    # In single precision, as XGBoost divides.
-    weight, gain, cover = (
-        np.array([score[name] for name in names], dtype=np.float32) for score in (counts, *totals)
-    )
-    scores = np.stack([weight, gain / weight, cover / weight, gain, cover]).astype(np.float64)
-    sums = scores.sum(axis=1, keepdims=True)
-    # Where all gains are 0, no feature has more of them than another.
-    shares = np.divide(scores, sums, out=np.zeros_like(scores), where=sums != 0)
-    return names, shares
+    def __init__(self) -> None:
+        from xgboost import core
+
+        self._check = core._check_call
+        score = ctypes.cast(core._LIB.XGBoosterFeatureScore, ctypes.c_void_p).value
+        assert score is not None
+        self._importance = _core.XgboostImportance(score)
+
+    def save(self, core: _core.Hook, booster: Any) -> None:
+        """Saves that of `booster`, which has trees. Raises XGBoostError if XGBoost refuses."""
+        if not core.save_importance(self._importance, booster.handle.value):
+            self._check(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import shutil
 from pathlib import Path
@@ -76,11 +77,21 @@ def test_a_fault_in_a_call_of_the_core(
 
 BOOSTER_CALLS = {
     "predict": {"predictions", "full_shap", "average_shap"},
-    "get_score": {"feature_importance"},
     "get_dump": {"trees"},
     "__getitem__": {"trees"},
     "save_config": {"trees", "feature_importance"},
 }
+
+
+def test_xgboost_refuses_to_score_features(
+    make_hook: MakeHook, read_run: ReadRun, bare: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: -1)
+    monkeypatch.setattr(xgb.core._LIB, "XGBoosterFeatureScore", refuse)
+    assert model(everything(make_hook)) == bare
+    trial = read_run()
+    assert trial.tensor_names(collection="feature_importance") == []
+    assert trial.tensor_names(collection="trees")
 
 
 @pytest.mark.parametrize("call", BOOSTER_CALLS)
