@@ -34,20 +34,31 @@ struct Axis {
   double At(double value) const {
     return begin + (value - low) / (high - low) * (end - begin);
   }
-  // Round numbers within the axis.
-  std::vector<double> Ticks() const {
+  // From one tick to the next: a round number.
+  double Step() const {
     const double rough = (high - low) / 5;
     const double power = std::pow(10, std::floor(std::log10(rough)));
     double step = power;
     for (const double factor : {2.0, 5.0, 10.0}) {
       if (step < rough) step = factor * power;
     }
+    return step;
+  }
+  // Round numbers within the axis.
+  std::vector<double> Ticks() const {
+    const double step = Step();
     std::vector<double> ticks;
     const double first = std::ceil(low / step - 1e-9);
     for (double i = first; i * step <= high + step * 1e-9; ++i) {
       ticks.push_back(i * step);
     }
     return ticks;
+  }
+  // Goes on to the ticks around its ends, so that nothing is drawn on the edge.
+  void RoundOut() {
+    const double step = Step();
+    low = std::floor(low / step + 1e-9) * step;
+    high = std::ceil(high / step - 1e-9) * step;
   }
 };
 
@@ -143,6 +154,7 @@ std::string LineChart(const ChartTexts& texts,
   if (y.low > 0 && y.low < y.high / 2) y.low = 0;
   Settle(x);
   Settle(y);
+  y.RoundOut();
   std::string svg =
       Begin(texts, kHeight + kLegendRow *
                                  (static_cast<double>((count + 1) / 2) + 0.6));
@@ -179,6 +191,7 @@ std::string BarChart(const ChartTexts& texts,
     if (std::isfinite(value)) y.high = std::max(y.high, value);
   }
   if (y.high == 0) y.high = 1;
+  y.RoundOut();
   const size_t stride = bars.size() / kMostNames + 1;
   const double width = (x.end - x.begin) / x.high;
   const bool is_slanted = std::ranges::any_of(bars, [&](const auto& bar) {

@@ -15,6 +15,7 @@ from support.browser import Browser
 from support.smdebug_program import smdebug
 
 ROWS = 600
+FEATURES = ["income", "age", "visits", "distance", "rooms", "floor"]
 # Which charts a report has, by a part of their titles.
 COMMON = ["over the steps", "Feature importance by gain"]
 JOBS: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -42,14 +43,15 @@ return [...document.querySelectorAll('svg.chart')].map(chart => {
 
 def train(kind: str, out_dir: Path) -> None:
     random = np.random.default_rng(1)
-    features = random.normal(size=(ROWS, 6)).astype(np.float32)
+    features = random.normal(size=(ROWS, len(FEATURES))).astype(np.float32)
     score = features[:, 0] * 2 + features[:, 1] + 0.3 * random.normal(size=ROWS)
     settings, _ = JOBS[kind]
     edges = {"binary": [0.0], "classes": list(np.quantile(score, [0.25, 0.5, 0.75]))}
     labels = np.digitize(score, edges[kind]) if kind in edges else score
     half = ROWS // 2
     data, validation = (
-        xgb.DMatrix(features[rows], labels[rows]) for rows in (slice(half), slice(half, None))
+        xgb.DMatrix(features[rows], labels[rows], feature_names=FEATURES)
+        for rows in (slice(half), slice(half, None))
     )
     hook = smd.Hook(
         str(out_dir),
@@ -97,7 +99,7 @@ def test_every_chart_is_drawn(kind: str, window: Browser, tmp_path: Path) -> Non
         assert part in text
     assert "NaN" not in text and "undefined" not in text
     if pictures := os.environ.get("SMDEBUG_PICTURES"):
-        window.screenshot(Path(pictures) / f"xgboost_report_{kind}.png")
+        window.screenshot(Path(pictures) / f"xgboost_report_{kind}.png")  # For docs/reports.md.
     # Nothing is wider than the window.
     assert window.run("return document.documentElement.scrollWidth <= window.innerWidth")
     report = json.loads((folder / "xgboost_report.json").read_text())

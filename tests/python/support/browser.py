@@ -68,8 +68,11 @@ class Browser:
 
     def screenshot(self, path: Path) -> None:
         """A picture of the whole page."""
-        height = self.run("return document.documentElement.scrollHeight")
-        size = {"width": 1200, "height": min(int(height) + 150, 16000)}
+        page, frame = self.run(
+            "return [document.body.getBoundingClientRect().bottom + window.scrollY,"
+            " window.outerHeight - window.innerHeight]"
+        )
+        size = {"width": 1200, "height": min(int(page + frame) + 20, 16000)}
         self._ask("POST", f"{self._session}/window/rect", size)
         picture = self._ask("GET", f"{self._session}/screenshot")
         path.write_bytes(base64.b64decode(picture))
