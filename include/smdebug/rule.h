@@ -146,6 +146,9 @@ struct RuleParameter {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool open = false;
+
+  // What is allowed, in words: "a number from 0 to 100", "true or false".
+  std::string Allowed() const;
 };
 
 // A collection that a rule needs, and the parameters that feed it.

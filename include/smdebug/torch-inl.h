@@ -76,15 +76,15 @@ inline void TorchHook::RegisterModule(const torch::nn::Module& module) {
   std::unordered_set<const void*> seen;
   for (const auto& item : module.named_parameters()) {
     if (!seen.insert(item.value().unsafeGetTensorImpl()).second) continue;
-    std::string full = name + "_" + item.key();
-    std::string gradient = "gradient/" + full;
-    root.parameters.push_back({.name = std::move(full),
-                               .gradient_name = std::move(gradient),
+    const std::string full = name + "_" + item.key();
+    root.parameters.push_back({.name = TensorName(full),
+                               .gradient_name = TensorName("gradient/" + full),
                                .tensor = item.value()});
   }
   for (const auto& item : module.named_buffers()) {
     if (!seen.insert(item.value().unsafeGetTensorImpl()).second) continue;
-    root.buffers.emplace_back(name + "_" + item.key(), item.value());
+    root.buffers.emplace_back(TensorName(name + "_" + item.key()),
+                              item.value());
   }
   attached_key_ = 0;
 }
@@ -117,10 +117,10 @@ inline void TorchHook::StartStep(const Root* only,
     return;
   }
   ++steps_begun_;
-  for (const Root& root : roots_) {
+  for (Root& root : roots_) {
     if (only != nullptr && only != &root) continue;
-    for (const Parameter& one : root.parameters) Save(one.name, one.tensor);
-    for (const auto& [name, tensor] : root.buffers) Save(name, tensor);
+    for (Parameter& one : root.parameters) Save(one.name, one.tensor);
+    for (auto& [name, tensor] : root.buffers) Save(name, tensor);
   }
   Attach();
 }
@@ -140,7 +140,7 @@ inline void TorchHook::Attach() {
               OnGradient(one, gradient);
             });
       } else if (is_wanted) {
-        core_.Skip(one.gradient_name, "is that of a computed parameter");
+        core_.Skip(one.gradient_name.text(), "is that of a computed parameter");
       } else if (!is_known) {
         internal::GradientCallback::Remove(one.tensor, this);
       }
@@ -157,7 +157,7 @@ inline void TorchHook::Detach() {
   }
 }
 
-inline void TorchHook::OnGradient(const Parameter& parameter,
+inline void TorchHook::OnGradient(Parameter& parameter,
                                   const torch::Tensor& gradient) {
   if (forwards_ < forwards_per_step_ || !core_.StepIsDue()) return;
   const torch::Tensor& before = parameter.tensor.grad();
@@ -171,7 +171,7 @@ inline void TorchHook::OnGradient(const Parameter& parameter,
     sum = before + gradient;
   } catch (const std::exception& error) {
     if (strict_) throw;
-    core_.Skip(parameter.gradient_name,
+    core_.Skip(parameter.gradient_name.text(),
                std::string("cannot be added up: ") + error.what());
     return;
   }
@@ -234,6 +234,12 @@ inline void TorchHook::Close() {
   if (is_attached_) Detach();
   is_due_ = false;
   core_.Close();
+}
+
+inline void TorchHook::Save(TensorName& name, const torch::Tensor& tensor) {
+  if (!core_.IsDue(name)) return;
+  WithValues(name.text(), tensor,
+             [&](const TensorView& view) { core_.Save(name, view); });
 }
 
 inline void TorchHook::Save(const std::string& name,

@@ -151,8 +151,8 @@ class TorchHook {
   class Scope;
 
   struct Parameter {
-    std::string name;
-    std::string gradient_name;
+    TensorName name;
+    TensorName gradient_name;
     torch::Tensor tensor;
     bool is_gradient_due = false;
   };
@@ -160,7 +160,7 @@ class TorchHook {
   struct Root {
     const torch::nn::Module* module;
     std::vector<Parameter> parameters = {};
-    std::vector<std::pair<std::string, torch::Tensor>> buffers = {};
+    std::vector<std::pair<TensorName, torch::Tensor>> buffers = {};
   };
 
   // The calls of a module, or of a loss.
@@ -189,7 +189,8 @@ class TorchHook {
   Calls* IfDue(Calls& calls);
   void Attach();
   void Detach();
-  void OnGradient(const Parameter& parameter, const torch::Tensor& gradient);
+  void OnGradient(Parameter& parameter, const torch::Tensor& gradient);
+  void Save(TensorName& name, const torch::Tensor& tensor);
   void Save(const std::string& name, const torch::Tensor& tensor);
 
   // Hands the values of `tensor` to `save`, or counts why there are none.

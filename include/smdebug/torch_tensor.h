@@ -81,22 +81,30 @@ class PlainTensor {
     }
   }
 
+  static bool IsPlain(const torch::Tensor& tensor) {
+    return tensor.layout() == torch::kStrided && tensor.device().is_cpu() &&
+           !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg();
+  }
+
   std::string Take(const torch::Tensor& tensor) {
     if (!tensor.defined()) return "is undefined";
     if (tensor.is_meta()) return "is on the meta device";
     if (tensor.is_nested()) return "is nested";
-    plain_ = tensor.detach();
-    if (plain_.is_quantized()) plain_ = plain_.dequantize();
-    if (plain_.layout() != torch::kStrided) {
-      const auto bytes =
-          plain_.numel() * static_cast<int64_t>(plain_.element_size());
-      if (bytes > kMostDenseBytes) {
-        return "is sparse and would take more than 256 MB";
+    plain_ = tensor;
+    if (!IsPlain(tensor)) {
+      plain_ = tensor.detach();
+      if (plain_.is_quantized()) plain_ = plain_.dequantize();
+      if (plain_.layout() != torch::kStrided) {
+        const auto bytes =
+            plain_.numel() * static_cast<int64_t>(plain_.element_size());
+        if (bytes > kMostDenseBytes) {
+          return "is sparse and would take more than 256 MB";
+        }
+        plain_ = plain_.to_dense();
       }
-      plain_ = plain_.to_dense();
+      plain_ = plain_.resolve_conj().resolve_neg();
+      if (!plain_.device().is_cpu()) plain_ = plain_.to(torch::kCPU);
     }
-    plain_ = plain_.resolve_conj().resolve_neg();
-    if (!plain_.device().is_cpu()) plain_ = plain_.to(torch::kCPU);
     const auto dtype = TorchDType(plain_.scalar_type());
     if (!dtype) {
       return std::string("has the dtype ") +

@@ -35,24 +35,6 @@ std::string_view KindName(RuleParameter::Kind kind) {
   return "";
 }
 
-// "number, 0 to 100", "number, above 0".
-std::string AllowedText(const RuleParameter& parameter) {
-  std::string text(KindName(parameter.kind));
-  const bool least = std::isfinite(parameter.least);
-  const bool most = std::isfinite(parameter.most);
-  if (least && most) {
-    text += fmt::format(", {} {} {}", parameter.least,
-                        parameter.open ? "< .. <" : "to", parameter.most);
-  } else if (least) {
-    text += fmt::format(", {} {}", parameter.open ? "above" : "at least",
-                        parameter.least);
-  } else if (most) {
-    text += fmt::format(", {} {}", parameter.open ? "below" : "at most",
-                        parameter.most);
-  }
-  return text;
-}
-
 // As SageMaker's CollectionConfigurations have it.
 Json CollectionsJson(const RuleType& type) {
   Json collections = Json::array();
@@ -91,7 +73,7 @@ void PrintType(const RuleType& type, Streams streams) {
   Table table({{"Parameter"}, {"Default"}, {"Allowed"}, {"Meaning"}});
   for (const RuleParameter& parameter : type.parameters) {
     table.AddRow({parameter.name, parameter.fallback.value_or("-"),
-                  AllowedText(parameter), parameter.meaning});
+                  parameter.Allowed(), parameter.meaning});
   }
   streams.out << table.Layout(streams.out_terminal) << '\n';
   if (type.needs.empty()) {

@@ -31,24 +31,6 @@ std::optional<bool> ParseBool(std::string_view text) {
   return std::nullopt;
 }
 
-std::string Allowed(const RuleParameter& parameter) {
-  std::string kind =
-      parameter.kind == Kind::kWhole ? "a whole number" : "a number";
-  const bool least = std::isfinite(parameter.least);
-  const bool most = std::isfinite(parameter.most);
-  if (least && most) {
-    return fmt::format("{} {} {} and {}", kind,
-                       parameter.open ? "between" : "from", parameter.least,
-                       parameter.most);
-  }
-  if (least) {
-    return fmt::format("{} {} {}", kind,
-                       parameter.open ? "above" : "of at least",
-                       parameter.least);
-  }
-  return kind;
-}
-
 void Check(const RuleParameter& parameter, const std::string& key,
            const std::string& text) {
   switch (parameter.kind) {
@@ -62,11 +44,11 @@ void Check(const RuleParameter& parameter, const std::string& key,
                : *number >= parameter.least && *number <= parameter.most);
       const bool whole = number && (parameter.kind == Kind::kNumber ||
                                     *number == std::trunc(*number));
-      if (!inside || !whole) throw ConfigError(key, text, Allowed(parameter));
+      if (!inside || !whole) throw ConfigError(key, text, parameter.Allowed());
       return;
     }
     case Kind::kBool:
-      if (!ParseBool(text)) throw ConfigError(key, text, "true or false");
+      if (!ParseBool(text)) throw ConfigError(key, text, parameter.Allowed());
       return;
     case Kind::kText:
     case Kind::kList:
@@ -93,6 +75,26 @@ std::vector<std::string> ItemsOf(const std::vector<std::string>& given,
 }
 
 }  // namespace
+
+std::string RuleParameter::Allowed() const {
+  if (kind == Kind::kBool) return "true or false";
+  if (kind == Kind::kText) return "a text";
+  if (kind == Kind::kList) return "a list";
+  const char* what = kind == Kind::kWhole ? "a whole number" : "a number";
+  const bool has_least = std::isfinite(least);
+  const bool has_most = std::isfinite(most);
+  if (has_least && has_most) {
+    return open ? fmt::format("{} between {} and {}", what, least, most)
+                : fmt::format("{} from {} to {}", what, least, most);
+  }
+  if (has_least) {
+    return fmt::format("{} {} {}", what, open ? "above" : "of at least", least);
+  }
+  if (has_most) {
+    return fmt::format("{} {} {}", what, open ? "below" : "of at most", most);
+  }
+  return what;
+}
 
 RuleParameters::RuleParameters(const RuleType& type, const RuleSpec& spec)
     : rule_(type.name) {

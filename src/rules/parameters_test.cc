@@ -67,7 +67,7 @@ TEST(RuleParametersTest, ABadValueIsRefusedWithNameValueAndRange) {
     std::string value;
     std::string allowed;
   } cases[] = {
-      {"Sample:percent=101", "Sample.percent", "101", "from 0 and 100"},
+      {"Sample:percent=101", "Sample.percent", "101", "from 0 to 100"},
       {"Sample:percent=x", "Sample.percent", "x", "a number"},
       {"Sample:percent=nan", "Sample.percent", "nan", "a number"},
       {"Sample:percent=", "Sample.percent", "", "a number"},

@@ -1,6 +1,5 @@
 // The parts of docs/rules/*.md that the rules themselves tell, between marks.
 // With SMDEBUG_WRITE_RULE_PAGES set they are written, else compared.
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -34,45 +33,13 @@ std::string Code(std::string_view text) {
   return text.empty() ? "" : fmt::format("`{}`", Cell(text));
 }
 
-std::string Allowed(const RuleParameter& parameter) {
-  using Kind = RuleParameter::Kind;
-  std::string text;
-  switch (parameter.kind) {
-    case Kind::kNumber:
-      text = "number";
-      break;
-    case Kind::kWhole:
-      text = "whole number";
-      break;
-    case Kind::kBool:
-      return "`true` or `false`";
-    case Kind::kText:
-      return "text";
-    case Kind::kList:
-      return "list";
-  }
-  const bool least = std::isfinite(parameter.least);
-  const bool most = std::isfinite(parameter.most);
-  if (least && most) {
-    text += fmt::format(", {} {} {}", parameter.least,
-                        parameter.open ? "< .. <" : "to", parameter.most);
-  } else if (least) {
-    text += fmt::format(", {} {}", parameter.open ? "above" : "at least",
-                        parameter.least);
-  } else if (most) {
-    text += fmt::format(", {} {}", parameter.open ? "below" : "at most",
-                        parameter.most);
-  }
-  return text;
-}
-
 std::string Parameters(const RuleType& type) {
   std::string text =
       "| Parameter | Default | Allowed | Meaning |\n|---|---|---|---|\n";
   for (const RuleParameter& parameter : type.parameters) {
     text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name,
                         Code(parameter.fallback.value_or("")),
-                        Allowed(parameter), Cell(parameter.meaning));
+                        parameter.Allowed(), Cell(parameter.meaning));
   }
   return text;
 }

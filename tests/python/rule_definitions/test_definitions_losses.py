@@ -77,6 +77,16 @@ def test_loss_not_decreasing_before_there_are_losses(plan: Plan, num_steps: int)
     assert fired(plan, rule, collections=COLLECTIONS) == [expected]
 
 
+def fires_as_defined(plan: Plan, name: str, expected: list[int], how: dict[str, Any]) -> None:
+    """The rule does, whether losses or their means are saved; when robust, not more often."""
+    rules = [spec(name, **how), spec(name, **how, robust=True)]
+    plain, robust = fired(plan, *rules, collections=COLLECTIONS)
+    assert plain == expected
+    assert set(robust) <= set(plain)
+    saved_means = fired(plan, *rules, collections=COLLECTIONS, reductions=["mean"])
+    assert saved_means == [plain, robust]
+
+
 @given(
     plans(some_of(LOSSES, sound_losses), TRAINED, most=20),
     st.integers(0, 8),
@@ -89,13 +99,7 @@ def test_overfit(plan: Plan, start_step: int, patience: int, ratio: float) -> No
         "patience": patience,
         "ratio_threshold": ratio + NO_TIE,
     }
-    expected = definitions.overfit(to_run(plan), is_loss, **how)
-    rules = [spec("Overfit", **how), spec("Overfit", **how, robust=True)]
-    plain, robust = fired(plan, *rules, collections=COLLECTIONS)
-    assert plain == expected
-    assert set(robust) <= set(plain)
-    saved_means = fired(plan, *rules, collections=COLLECTIONS, reductions=["mean"])
-    assert saved_means == [plain, robust]
+    fires_as_defined(plan, "Overfit", definitions.overfit(to_run(plan), is_loss, **how), how)
 
 
 @given(
@@ -129,12 +133,7 @@ def test_overtraining(plan: Plan, train: int, validation: int, delta: float) -> 
         "delta": delta + NO_TIE,
     }
     expected = definitions.overtraining(to_run(plan), is_loss, **how)
-    rules = [spec("Overtraining", **how), spec("Overtraining", **how, robust=True)]
-    plain, robust = fired(plan, *rules, collections=COLLECTIONS)
-    assert plain == expected
-    assert set(robust) <= set(plain)
-    saved_means = fired(plan, *rules, collections=COLLECTIONS, reductions=["mean"])
-    assert saved_means == [plain, robust]
+    fires_as_defined(plan, "Overtraining", expected, how)
 
 
 @given(

@@ -9,5 +9,3 @@ from smdebug.trials import Trial
 
 MakeHook = Callable[..., smd.Hook]
 ReadRun = Callable[[], Trial]
-
-EVERY_STEP = smd.SaveConfig(save_interval=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -39,8 +38,3 @@ def programs() -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return work / "bin"
-
-
-@pytest.fixture
-def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1"}

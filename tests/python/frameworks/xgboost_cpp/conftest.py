@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -36,8 +35,3 @@ def programs() -> Path:
 def programs_of_system() -> Path:
     """The same on the library that came with the header."""
     return build("xgboost-of-system")
-
-
-@pytest.fixture
-def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1"}
