@@ -53,7 +53,8 @@ int smdebug_begin_step(smdebug_hook* hook);
 /* Starts step number `step`, which is above that of the step before. */
 int smdebug_begin_step_at(smdebug_hook* hook, int64_t step);
 
-/* Ends the current step, so that its files appear now. */
+/* Ends the current step, so that its files appear, those of a small step up to
+ * 20 ms later. */
 int smdebug_end_step(smdebug_hook* hook);
 
 /* The current step over all modes; -1 before the first. */
