@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+/* The names of C. NOLINTBEGIN(readability-identifier-naming) */
+
 typedef struct smdebug_hook smdebug_hook;
 
 /* Of the library, such as "2.0.0". */
@@ -107,6 +109,8 @@ int smdebug_save_to(smdebug_hook* hook, const char* name,
 
 /* Saves one number at any step, as "scalar/<name>". */
 int smdebug_save_scalar(smdebug_hook* hook, const char* name, double value);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

@@ -129,7 +129,8 @@ RuleEvaluation ToEvaluation(RuleSpec spec) {
   const RuleType* const type =
       spec.file.empty() ? &rules::RequireRule(spec.name) : nullptr;
   if (type != nullptr) spec.name = type->name;
-  RuleEvaluation evaluation{.name = spec.name, .spec = std::move(spec)};
+  RuleEvaluation evaluation{.name = spec.name};
+  evaluation.spec = std::move(spec);
   auto& parameters = evaluation.spec.parameters;
   std::map<int64_t, std::string> numbered;
   for (auto it = parameters.begin(); it != parameters.end();) {
@@ -175,7 +176,7 @@ void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations) {
 }
 
 std::string Describe(const RuleSpec& spec) {
-  const std::string name =
+  std::string name =
       spec.file.empty() ? spec.name : spec.file + ":" + spec.name;
   if (spec.parameters.empty()) return name;
   if (spec.commas_separate) {

@@ -91,8 +91,8 @@ FakeRun Losses(const std::vector<double>& losses) {
 
 // `count` losses from `first` on, each so much above the one before.
 std::vector<double> Line(int count, double first, double by) {
-  std::vector<double> losses;
-  for (int i = 0; i < count; ++i) losses.push_back(first + by * i);
+  std::vector<double> losses(static_cast<size_t>(count));
+  for (int i = 0; double& loss : losses) loss = first + by * i++;
   return losses;
 }
 
@@ -126,9 +126,10 @@ TEST(OvertrainingTest, RobustDoesNotTakeATrendForNoise) {
 
 TEST(OvertrainingTest, RobustLeavesNoiseAlone) {
   // A rise by a tenth, of losses that jump by one.
-  std::vector<double> losses;
-  for (int i = 0; i < 30; ++i) {
-    losses.push_back((i < 10 ? 1 : 1.1) + (i * i % 3 == 0 ? 0.7 : -0.3));
+  std::vector<double> losses(30);
+  for (int i = 0; double& loss : losses) {
+    loss = (i < 10 ? 1 : 1.1) + (i * i % 3 == 0 ? 0.7 : -0.3);
+    ++i;
   }
   FakeRun run = Losses(losses);
   EXPECT_THAT(run.Fired("Overtraining"), Not(IsEmpty()));

@@ -72,10 +72,9 @@ TEST(RuleSpecTest, ARuleOfAFileIsNotMadeHere) {
 }
 
 TEST(RuleSpecTest, WhatIsOfNeitherFormIsRefused) {
-  for (const char* text : {"", ":a=1", "X:", "X:a", "X:=1",
-                           "X:a=1:", R"(X{"a")", "X{1}", R"({"a": 1})",
-                           R"(X{"a": 1} )"
-                           "y"}) {
+  for (const char* text :
+       {"", ":a=1", "X:", "X:a", "X:=1", "X:a=1:", R"(X{"a")", "X{1}",
+        R"({"a": 1})", R"(X{"a": 1} y)"}) {
     EXPECT_THROW(ParseRuleSpec(text), ConfigError) << text;
   }
 }

@@ -4,7 +4,6 @@ namespace smdebug::rules {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 std::vector<double> Eight(double x) { return std::vector<double>(8, x); }
 

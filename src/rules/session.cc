@@ -50,6 +50,7 @@ void Session::Add(RuleEvaluation evaluation, const RuleType& type) {
                                               ? options_.other_trials
                                               : evaluation.other_trials;
   std::vector<size_t> others;
+  others.reserve(paths.size());
   for (const std::string& path : paths) others.push_back(OtherTrial(path));
   Place place;
   place.judge =

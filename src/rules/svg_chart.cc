@@ -155,9 +155,11 @@ std::string LineChart(const ChartTexts& texts,
   Settle(x);
   Settle(y);
   y.RoundOut();
-  std::string svg =
-      Begin(texts, kHeight + kLegendRow *
-                                 (static_cast<double>((count + 1) / 2) + 0.6));
+  const auto legend_top = [](size_t line) {  // Two lines in a row.
+    const size_t row = line / 2;
+    return kHeight + kLegendRow * (static_cast<double>(row) + 0.6);
+  };
+  std::string svg = Begin(texts, legend_top(count + 1));
   svg += Frame(texts, x, y, /*with_x_ticks=*/true);
   for (size_t i = 0; i < count; ++i) {
     const auto& points = lines[i].points;
@@ -172,8 +174,7 @@ std::string LineChart(const ChartTexts& texts,
     svg += fmt::format("<polyline class=\"line line{}\" points=\"{}\"/>\n", i,
                        places);
     const double left = kLeft + (i % 2 == 0 ? 0 : (kWidth - kLeft) / 2);
-    const double top =
-        kHeight + kLegendRow * (static_cast<double>(i / 2) + 0.6);
+    const double top = legend_top(i);
     svg += fmt::format(
         "<path class=\"line line{}\" d=\"M{:.1f} {:.1f}h24\"/>"
         "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",

@@ -32,6 +32,7 @@ bool AllWhole(const std::vector<double>& values) {
 
 std::vector<int64_t> Whole(const std::vector<double>& values) {
   std::vector<int64_t> classes;
+  classes.reserve(values.size());
   for (const double value : values) {
     classes.push_back(value >= 0 && value < 1e9 ? static_cast<int64_t>(value)
                                                 : kNoClass);

@@ -19,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using testing::GetFile;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

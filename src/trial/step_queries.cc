@@ -144,8 +144,8 @@ std::shared_ptr<const EventFile> Reader::OpenEventFile(const Entry& entry) {
   std::string key = EventKeyOf(entry);
   for (int64_t tries = 0; true; ++tries) {
     if (auto blob = storage_->Read(key)) {
-      return std::make_shared<const EventFile>(std::move(key),
-                                               *std::move(blob));
+      return std::make_shared<const EventFile>(
+          EventFile{.key = std::move(key), .blob = *std::move(blob)});
     }
     if (tries >= options_.missing_file_retries || !MayStillAppear(entry)) {
       constexpr std::string_view kReason = "is missing, but the index names it";
