@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -28,26 +26,6 @@ using std::chrono::steady_clock;
 [[noreturn]] void Throw(int code, const std::string& what) {
   throw std::system_error(code, std::generic_category(), what);
 }
-
-// Fields 3 (state) and 5 (group) of /proc/<pid>/stat.
-struct Stat {
-  char state = 'X';
-  pid_t group = 0;
-};
-
-Stat ReadStat(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const size_t command_end = text.rfind(')');
-  Stat stat;
-  if (command_end == std::string::npos) return stat;
-  std::istringstream fields(text.substr(command_end + 1));
-  pid_t parent = 0;
-  fields >> stat.state >> parent >> stat.group;
-  return stat;
-}
-
-bool HasEnded(char state) { return state == 'Z' || state == 'X'; }
 
 double BootedAt() {
   std::ifstream file("/proc/stat");
@@ -118,9 +96,9 @@ bool Process::WaitUntil(steady_clock::time_point deadline) const {
 }
 
 std::optional<ProcessId> FindProcess(pid_t pid) {
-  const ProcessId id{.pid = pid, .start = base::ProcessStart(pid)};
-  if (id.start == 0 || HasEnded(ReadStat(pid).state)) return std::nullopt;
-  return id;
+  const auto status = base::FindProcessStatus(pid);
+  if (!status || status->HasEnded()) return std::nullopt;
+  return ProcessId{.pid = pid, .start = status->start};
 }
 
 std::vector<ProcessId> GroupMembers(pid_t group) {
@@ -131,11 +109,10 @@ std::vector<ProcessId> GroupMembers(pid_t group) {
   while (const dirent* entry = readdir(proc.get())) {
     const auto pid = base::ParseInt(entry->d_name);
     if (!pid) continue;
-    const Stat stat = ReadStat(static_cast<pid_t>(*pid));
-    if (stat.group != group || HasEnded(stat.state)) continue;
-    if (const auto id = FindProcess(static_cast<pid_t>(*pid))) {
-      members.push_back(*id);
-    }
+    const auto status = base::FindProcessStatus(*pid);
+    if (!status || status->group != group || status->HasEnded()) continue;
+    members.push_back(
+        {.pid = static_cast<pid_t>(*pid), .start = status->start});
   }
   return members;
 }

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -19,19 +19,31 @@ std::string HostName() {
   return name.data();
 }
 
-uint64_t ProcessStart(int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  // The second field is the command in parentheses and may hold anything;
-  // the start is the 22nd, so the 20th after it.
+std::optional<ProcessStatus> FindProcessStatus(int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid), std::ios::binary);
+  // Not by iterators, which throw for a process that ends between open and
+  // read.
+  std::array<char, 4096> buffer{};
+  file.read(buffer.data(), buffer.size());
+  const std::string_view text(buffer.data(),
+                              static_cast<size_t>(file.gcount()));
+  // The second field is the command in parentheses and may hold anything.
   const size_t command_end = text.rfind(')');
-  if (command_end == std::string::npos) return 0;
-  std::istringstream fields(text.substr(command_end + 1));
+  if (command_end == std::string_view::npos) return std::nullopt;
+  std::istringstream fields(std::string(text.substr(command_end + 1)));
+  ProcessStatus status;
   std::string skipped;
-  for (int i = 0; i < 19; ++i) fields >> skipped;
-  uint64_t start = 0;
-  fields >> start;
-  return start;
+  fields >> status.state >> skipped >> status.group;  // The third to fifth.
+  constexpr int kStartField = 22;
+  for (int field = 6; field < kStartField; ++field) fields >> skipped;
+  fields >> status.start;
+  if (!fields) return std::nullopt;
+  return status;
+}
+
+uint64_t ProcessStart(int64_t pid) {
+  const auto status = FindProcessStatus(pid);
+  return status ? status->start : 0;
 }
 
 }  // namespace smdebug::base

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace smdebug::base {
@@ -8,9 +9,21 @@ namespace smdebug::base {
 // This machine's name; "localhost" if it has none.
 std::string HostName();
 
-// When process `pid` of this machine started, in a unit that only ever grows
-// while the machine is up; 0 if there is no such process. A pid and its start
-// tell a process from a later one with the same number.
+// What the system tells of a process.
+struct ProcessStatus {
+  char state = 'X';
+  int64_t group = 0;
+  // In a unit that only ever grows while the machine is up. A pid and its start
+  // tell a process from a later one with the same number.
+  uint64_t start = 0;
+
+  bool HasEnded() const noexcept { return state == 'Z' || state == 'X'; }
+};
+
+// Of process `pid` of this machine; nullopt if there is none.
+std::optional<ProcessStatus> FindProcessStatus(int64_t pid);
+
+// When process `pid` started; 0 if there is none.
 uint64_t ProcessStart(int64_t pid);
 
 }  // namespace smdebug::base
