@@ -35,7 +35,8 @@ demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with 
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
-	@tools/python-env torch reftorch ref tb xgb >build/python-env.log 2>&1 & environments=$$!; \
+	@(tools/bootstrap torch113 xgb17 browser; tools/python-env torch reftorch ref tb xgb torch113 xgb17 refxgb) \
+	  >build/python-env.log 2>&1 & environments=$$!; \
 	  cmake --build --preset release -j $(JOBS); code=$$?; wait $$environments; exit $$code
 	ctest --preset release -j $(JOBS)
 	tools/check_layers.py
