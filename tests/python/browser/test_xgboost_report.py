@@ -16,26 +16,36 @@ from support.smdebug_program import smdebug
 
 ROWS = 600
 FEATURES = ["income", "age", "visits", "distance", "rooms", "floor"]
-# Which charts a report has, by a part of their titles.
-COMMON = ["over the steps", "Feature importance by gain"]
-JOBS: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "binary": ({"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]}, ["Confusion"]),
+# The charts that every report has, beside those of its metrics.
+TYPES = ("weight", "gain", "cover", "total_gain", "total_cover")
+COMMON = {"Distribution of labels", *(f"Feature importance by {kind}" for kind in TYPES)}
+# What each job is, the other charts of its report, and a heading.
+JOBS: dict[str, tuple[dict[str, Any], set[str], str]] = {
+    "binary": (
+        {"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]},
+        {"Accuracy of each class", "ROC curve"},
+        "Confusion matrix",
+    ),
     "classes": (
         {"objective": "multi:softprob", "num_class": 4, "eval_metric": ["mlogloss", "merror"]},
-        ["Confusion"],
+        {"Accuracy of each class"},
+        "Confusion matrix",
     ),
-    "regression": ({"objective": "reg:squarederror", "eval_metric": ["rmse", "mae"]}, ["esidual"]),
+    "regression": (
+        {"objective": "reg:squarederror", "eval_metric": ["rmse", "mae"]},
+        {"Residuals at the last step", "Absolute error by label, the eight worst"},
+        "Residuals at the last step",
+    ),
 }
 
-# The charts of a page: title, size on the screen, and how many marks each has.
+# The charts of a page: title, size on the screen, and the lengths of the lines and bars in them.
 CHARTS = """
 return [...document.querySelectorAll('svg.chart')].map(chart => {
   const box = chart.getBoundingClientRect();
-  const marks = [...chart.querySelectorAll('polyline, rect, circle, path')];
   return {
-    title: chart.getAttribute('aria-label') || chart.querySelector('title')?.textContent || '',
-    width: box.width, height: box.height, marks: marks.length,
-    drawn: marks.filter(m => { const b = m.getBBox(); return b.width + b.height > 0; }).length,
+    title: chart.getAttribute('aria-label'), width: box.width, height: box.height,
+    lines: [...chart.querySelectorAll('polyline.line')].map(line => line.getTotalLength()),
+    bars: [...chart.querySelectorAll('rect.bar')].map(bar => bar.getBBox().height),
   };
 });
 """
@@ -45,7 +55,7 @@ def train(kind: str, out_dir: Path) -> None:
     random = np.random.default_rng(1)
     features = random.normal(size=(ROWS, len(FEATURES))).astype(np.float32)
     score = features[:, 0] * 2 + features[:, 1] + 0.3 * random.normal(size=ROWS)
-    settings, _ = JOBS[kind]
+    settings = JOBS[kind][0]
     edges = {"binary": [0.0], "classes": list(np.quantile(score, [0.25, 0.5, 0.75]))}
     labels = np.digitize(score, edges[kind]) if kind in edges else score
     half = ROWS // 2
@@ -64,7 +74,6 @@ def train(kind: str, out_dir: Path) -> None:
             "feature_importance",
         ],
         hyperparameters=settings,
-        train_data=data,
         validation_data=validation,
     )
     xgb.train(
@@ -87,20 +96,23 @@ def test_every_chart_is_drawn(kind: str, window: Browser, tmp_path: Path) -> Non
     window.open(folder / "xgboost_report.html")
 
     assert window.console() == []
+    settings, own, heading = JOBS[kind]
     charts = window.run(CHARTS)
-    titles = " ".join(chart["title"] for chart in charts)
-    for wanted in COMMON:
-        assert wanted in titles
+    metrics = {f"{metric} over the steps" for metric in settings["eval_metric"]}
+    titles = {chart["title"].partition(", area")[0] for chart in charts}
+    assert titles == COMMON | metrics | own
     for chart in charts:
         assert chart["width"] > 200 and chart["height"] > 100, chart
-        assert chart["marks"] > 0 and chart["drawn"] > 0, chart
+        assert bool(chart["lines"]) != bool(chart["bars"]), chart
+        assert all(length > 50 for length in chart["lines"]), chart
+        assert not chart["bars"] or max(chart["bars"]) > 50, chart
     text = window.run("return document.body.innerText")
-    for part in JOBS[kind][1]:
-        assert part in text
+    assert heading in text
     assert "NaN" not in text and "undefined" not in text
     if pictures := os.environ.get("SMDEBUG_PICTURES"):
         window.screenshot(Path(pictures) / f"xgboost_report_{kind}.png")  # For docs/reports.md.
     # Nothing is wider than the window.
     assert window.run("return document.documentElement.scrollWidth <= window.innerWidth")
     report = json.loads((folder / "xgboost_report.json").read_text())
-    assert report
+    assert set(report["feature_importance"]) == set(TYPES)
+    assert ("residuals" in report) == (kind == "regression")
