@@ -62,8 +62,8 @@ class FaultyCore:
         )
 
 
-CALLS = ["begin_step", "save_items", "save_as", "save_many", "save", "are_due", "due_key"]
-CALLS += ["end_step", "close", "skip", "set_mode"]
+CALLS = ["begin_step", "save_items", "save_numbers", "save_importance", "save_as", "save_many"]
+CALLS += ["save", "are_due", "due_key", "end_step", "close", "skip", "set_mode"]
 
 
 @pytest.mark.parametrize("call", CALLS)
