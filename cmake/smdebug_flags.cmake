@@ -18,4 +18,21 @@ endif()
 # they are not optimised. What they test is.
 add_library(smdebug_test_flags INTERFACE)
 target_link_libraries(smdebug_test_flags INTERFACE smdebug_flags)
-target_compile_options(smdebug_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O0>)
+target_compile_options(smdebug_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O0>
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+
+# smdebug_test_headers: what nearly every test includes, compiled once. A test
+# program takes it by smdebug_use_test_headers().
+if(SMDEBUG_BUILD_TESTS)
+  # A program, since flags of programs and libraries differ.
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
+  add_executable(smdebug_test_headers ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(smdebug_test_headers PRIVATE smdebug_test_flags fmt::fmt GTest::gmock)
+  target_precompile_headers(smdebug_test_headers PRIVATE
+    <functional> <map> <memory> <optional> <span> <string> <thread> <vector>
+    <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+function(smdebug_use_test_headers target)
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} REUSE_FROM smdebug_test_headers)
+endfunction()

@@ -14,7 +14,7 @@ namespace {
 
 // Each collection is parsed once more, so this is less than the reader's own
 // limit; half a million names still fit.
-constexpr size_t kMaxBytes = size_t{64} << 20;
+constexpr size_t kMostCollectionsBytes = size_t{64} << 20;
 
 // The value under place.key; nullopt if it is missing. Throws if the key is
 // there twice.
@@ -71,10 +71,10 @@ std::string ToJson(const CollectionsFile& content) {
 
 CollectionsFile ParseCollectionsFile(std::string_view json,
                                      std::string_view file) {
-  if (json.size() > kMaxBytes) {
+  if (json.size() > kMostCollectionsBytes) {
     throw FormatError(file, fmt::format("is larger than {} MiB, the most that "
                                         "is read",
-                                        kMaxBytes >> 20));
+                                        kMostCollectionsBytes >> 20));
   }
   const JsonReader reader(json, file);
   const JsonPlace place = {.key = "collections"};

@@ -7,7 +7,7 @@
 namespace smdebug::reduce {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // sum(x^2) - n mean^2 is taken for the squared deviations if it is at least
@@ -147,10 +147,10 @@ Statistics Tally<T>::Finish() const noexcept {
   s.neg_inf = specials_.neg_inf;
   s.zero = specials_.zero;
   if (count_ == 0 || s.nan > 0) {
-    s.min = s.max = s.abs_min = s.abs_max = kNan;
+    s.min = s.max = s.abs_min = s.abs_max = kNoNumber;
     if (s.nan > 0) {
-      s.sum = s.abs_sum = s.sum_squares = kNan;
-      s.deviations = s.abs_deviations = kNan;
+      s.sum = s.abs_sum = s.sum_squares = kNoNumber;
+      s.deviations = s.abs_deviations = kNoNumber;
     }
     return s;
   }
@@ -159,9 +159,9 @@ Statistics Tally<T>::Finish() const noexcept {
   s.abs_min = abs_min_;
   s.abs_max = std::max(std::abs(min_), std::abs(max_));
   if (s.pos_inf + s.neg_inf > 0) {
-    s.sum = s.neg_inf == 0 ? kInf : s.pos_inf == 0 ? -kInf : kNan;
+    s.sum = s.neg_inf == 0 ? kInf : s.pos_inf == 0 ? -kInf : kNoNumber;
     s.abs_sum = s.sum_squares = kInf;
-    s.deviations = s.abs_deviations = kNan;
+    s.deviations = s.abs_deviations = kNoNumber;
     return s;
   }
   s.sum = static_cast<double>(sum_);

@@ -12,12 +12,12 @@ namespace {
 
 // MXNet's hybridsequential0_input_0; PyTorch's <Class>_input_0 of the model,
 // but not of a loss; Keras's inputs and inputs_0.
-constexpr const char* kNames =
+constexpr const char* kImageNames =
     ".*hybridsequential0_input_0|^(?!.*Loss)[A-Z]\\w*_input_0$|"
     "^inputs(?:_0)?$";
 
 // Standard errors that make sure, when robust.
-constexpr double kSure = 3;
+constexpr double kSureOfImages = 3;
 
 // When robust, images have at least three axes, the mean is surely off, and the
 // channel is not merely dark or bright: all its values are of one sign, or the
@@ -111,7 +111,8 @@ class CheckInputImages final : public Rule {
     const double deviation = channel.Deviation();
     const double error = deviation / std::sqrt(static_cast<double>(samples));
     const bool one_sign = channel.least >= 0 || channel.most <= 0;
-    return off - kSure * error > threshold_ && (one_sign || off > deviation);
+    return off - kSureOfImages * error > threshold_ &&
+           (one_sign || off > deviation);
   }
 
   TensorSelection selection_;
@@ -141,7 +142,7 @@ RuleType CheckInputImagesType() {
                       .meaning = "Images to see before the first verdict.",
                       .least = 1},
                      {.name = "regex",
-                      .fallback = kNames,
+                      .fallback = kImageNames,
                       .meaning = "Name of the images."},
                      {.name = "channel",
                       .kind = Kind::kWhole,

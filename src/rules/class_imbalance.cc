@@ -13,7 +13,7 @@ namespace {
 
 // When robust: how many standard errors make a difference sure, and how many
 // windows in a row a class has to be mispredicted.
-constexpr double kSure = 2;
+constexpr double kSureOfImbalance = 2;
 constexpr int64_t kRobustWindows = 8;
 
 struct Predicted {
@@ -120,7 +120,7 @@ class ClassImbalance final : public Rule {
     const auto largest = static_cast<double>(most->second);
     auto smallest = static_cast<double>(least->second);
     const double ratio = largest / smallest;
-    if (robust_) smallest += kSure * std::sqrt(smallest);
+    if (robust_) smallest += kSureOfImbalance * std::sqrt(smallest);
     if (!(largest / smallest > imbalance_)) return;
     findings.push_back(
         {.tensor = tensor,
@@ -171,8 +171,9 @@ class ClassImbalance final : public Rule {
       const auto count = static_cast<double>(entry.second.count);
       const double error =
           std::sqrt(misprediction_ * (1 - misprediction_) / count);
-      const bool sure = all.Rate() <= misprediction_ &&
-                        entry.second.Rate() > misprediction_ + kSure * error;
+      const bool sure =
+          all.Rate() <= misprediction_ &&
+          entry.second.Rate() > misprediction_ + kSureOfImbalance * error;
       const int64_t streak =
           counts.mispredicted.Note(std::to_string(entry.first), sure);
       if (streak >= kRobustWindows) Report(tensor, entry, findings);

@@ -20,7 +20,7 @@ constexpr size_t kLeastWindows = 20;
 constexpr size_t kLeastWindowsAtEnd = 4;
 constexpr size_t kJudgedWindows = kLeastWindows / 3;
 constexpr int64_t kLeastOfClass = 10;
-constexpr double kSure = 2;
+constexpr double kSureOfConfusion = 2;
 // When robust: part of the accuracy that is little for a class.
 constexpr double kLittle = 2.0 / 3;
 
@@ -143,7 +143,7 @@ class Confusion final : public Rule {
                          static_cast<double>(accuracies_.size());
     const double error =
         std::sqrt((early * (1 - early) + late * (1 - late)) / pairs);
-    return late - early <= kSure * error;
+    return late - early <= kSureOfConfusion * error;
   }
 
   // The last windows of the last of so many parts, taken together.
@@ -158,8 +158,8 @@ class Confusion final : public Rule {
 
   // How far a ratio may be off by chance.
   double Margin(double limit, int64_t count) const {
-    return robust_ ? kSure * std::sqrt(limit * (1 - limit) /
-                                       static_cast<double>(count))
+    return robust_ ? kSureOfConfusion * std::sqrt(limit * (1 - limit) /
+                                                  static_cast<double>(count))
                    : 0;
   }
 

@@ -9,7 +9,7 @@ namespace {
 
 // MXNet's dense0_relu_output_0; PyTorch's relu_output_0, net.relu1_output_0 and
 // ReLU_output_0; Keras's re_lu/outputs and dense/outputs/dense/Relu:0.
-constexpr const char* kNames =
+constexpr const char* kReluNames =
     ".*relu_output|(?i:(?<!leaky)(?<!leaky_)re_?lu_?[0-9]*"
     "(?:_output|/outputs)|/outputs/.*relu)";
 
@@ -64,7 +64,7 @@ RuleType DeadReluType() {
           "has it, or by tensor_regex. Keras: layers `re_lu`, and tensors of "
           "ReLU operations. MXNet: `.*relu_output`.",
       .make = Make<DeadRelu>};
-  type.parameters.insert(type.parameters.begin(), TensorRegex(kNames));
+  type.parameters.insert(type.parameters.begin(), TensorRegex(kReluNames));
   return type;
 }
 

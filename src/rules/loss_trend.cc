@@ -18,7 +18,7 @@ constexpr double kLeastRise = 0.1;
 
 // Standard errors: of a sure fall or rise, of the first loss over the later
 // ones, of a difference that would show, and of none.
-constexpr double kSure = 4;
+constexpr double kSureOfTrend = 4;
 constexpr double kSureOfFirst = 5;
 constexpr double kLikely = 2;
 constexpr double kFlat = 0.25;
@@ -56,7 +56,7 @@ LossTrend::Halves LossTrend::Split() const {
   const double fall = halves.first - halves.second;
   const double fall_of_first = all_.front() - halves.second;
   const double least = options_.least_fall * std::abs(halves.first);
-  halves.has_fallen = (fall > kSure * halves.error && fall > least) ||
+  halves.has_fallen = (fall > kSureOfTrend * halves.error && fall > least) ||
                       (fall_of_first > kSureOfFirst * noise &&
                        fall_of_first > kProgress * std::abs(all_.front()));
   return halves;
@@ -115,7 +115,8 @@ std::optional<LossTrend::Trouble> LossTrend::CheckRise(const Window& window) {
   const double rise = window.median - best_->median;
   const double error = kMedianError * best_->noise *
                        std::sqrt(1 / window.size + 1 / best_->size);
-  const bool above = window.median >= kConverged && rise > kSure * error &&
+  const bool above = window.median >= kConverged &&
+                     rise > kSureOfTrend * error &&
                      rise > options_.least_rise * std::abs(best_->median) &&
                      rise > kLeastRise * std::abs(*first_);
   windows_above_ = above ? windows_above_ + 1 : 0;

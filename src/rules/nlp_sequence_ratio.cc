@@ -13,7 +13,7 @@ namespace {
 // MXNet's embedding0_input_0; PyTorch's embedding_input_0 and
 // model.embed_tokens_input_0, but not those of positions and segments; Keras's
 // embedding/inputs.
-constexpr const char* kNames =
+constexpr const char* kSequenceNames =
     ".*embedding0_input_0|^(?!.*(?i:position|segment|type))"
     ".*(?i:emb)[^./]*(?:_input_0|/inputs(?:_0)?)$";
 
@@ -117,7 +117,7 @@ RuleType NLPSequenceRatioType() {
   return {
       .name = "NLPSequenceRatio",
       .summary = "Most tokens of sequences are padding.",
-      .parameters = {TensorRegex(kNames),
+      .parameters = {TensorRegex(kSequenceNames),
                      {.name = "token_values",
                       .kind = Kind::kList,
                       .fallback = "0",

@@ -17,7 +17,7 @@ namespace {
 // before, so losses near zero are silent; it is larger than its own error; and
 // so three times in a row, at which the validation loss has no new low.
 constexpr double kLeastGap = 0.2;
-constexpr double kSure = 3;
+constexpr double kSureOfOverfit = 3;
 constexpr int64_t kRobustPatience = 3;
 
 // How much a loss jumps up and down, lately. A block of few losses says little
@@ -153,7 +153,7 @@ class Overfit final : public Rule {
       const bool is_lowest = validation.mean() < judged.lowest;
       judged.lowest = std::fmin(judged.lowest, validation.mean());
       exceeds = exceeds && gap > kLeastGap * judged.largest &&
-                gap > kSure * error && !is_lowest;
+                gap > kSureOfOverfit * error && !is_lowest;
     }
     judged.streak = exceeds ? judged.streak + 1 : 0;
     if (judged.streak == 0 || judged.streak < patience_) return;

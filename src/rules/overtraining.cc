@@ -12,12 +12,12 @@
 namespace smdebug::rules {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoLossYet = std::numeric_limits<double>::infinity();
 
 // When robust: a rise of the loss by so much of its best window, and by so many
 // standard errors, is none by chance.
-constexpr double kLeastRise = 0.05;
-constexpr double kSure = 4;
+constexpr double kLeastRelativeRise = 0.05;
+constexpr double kSureOfRise = 4;
 constexpr int64_t kLeastWindow = 10;
 
 // The mean of some losses, and how far it may be off. A straight trend is no
@@ -81,7 +81,7 @@ class Overtraining final : public Rule {
  private:
   struct Phase {
     int64_t patience;
-    double best = kInfinity;
+    double best = kNoLossYet;
     int64_t since_best = 0;  // Observations.
     int64_t seen = 0;
     std::vector<double> window = {};         // For robust.
@@ -110,9 +110,10 @@ class Overtraining final : public Rule {
     }
     const Window& best = *phase.best_window;
     const double rise = window.mean - best.mean;
-    phase.rises =
-        rise > delta_ && rise > kLeastRise * std::abs(best.mean) &&
-        rise > kSure * std::hypot(window.standard_error, best.standard_error);
+    phase.rises = rise > delta_ &&
+                  rise > kLeastRelativeRise * std::abs(best.mean) &&
+                  rise > kSureOfRise * std::hypot(window.standard_error,
+                                                  best.standard_error);
   }
 
   Phase training_;

@@ -21,7 +21,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // MXNet's dense0_relu_input_0; PyTorch's relu_input_0 and net.relu1_input_0;
 // Keras's re_lu/inputs.
-constexpr const char* kNames =
+constexpr const char* kWeightNames =
     ".*relu_input|(?i:re_?lu_?[0-9]*(?:_input|/inputs))";
 
 // Gradients with fewer elements have no distribution.
@@ -30,7 +30,7 @@ constexpr size_t kLeastElements = 8;
 // When robust: part of distribution_range, loss that has converged, rise of the
 // first loss.
 constexpr double kRobustRange = 1e-3;
-constexpr double kConverged = 0.05;
+constexpr double kSettled = 0.05;
 constexpr double kRise = 1.5;
 
 // numpy.percentile(sorted, percent).
@@ -114,7 +114,7 @@ class PoorWeightInitialization final : public Rule {
       if (*range > widest.first) widest = {*range, name};
     }
     const double limit = robust_ ? kRobustRange * range_ : range_;
-    const bool is_converged = robust_ && last_loss_ < kConverged;
+    const bool is_converged = robust_ && last_loss_ < kSettled;
     for (const auto& [layer, widest] : layers) {
       const auto& [range, name] = widest;
       if (!IsLasting(layer, range < limit && !is_converged)) continue;
@@ -195,7 +195,7 @@ RuleType PoorWeightInitializationType() {
       .summary = "The first steps look as if weights were initialised badly.",
       .parameters = {{.name = "activation_inputs_regex",
                       .kind = Kind::kList,
-                      .fallback = kNames,
+                      .fallback = kWeightNames,
                       .meaning = "Names of the inputs of activations."},
                      {.name = "threshold",
                       .kind = Kind::kNumber,

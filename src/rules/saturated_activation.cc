@@ -18,7 +18,7 @@ using Kind = RuleParameter::Kind;
 
 // MXNet's dense0_tanh_input_0; PyTorch's tanh_input_0 and net.sigmoid1_input_0;
 // Keras's tanh/inputs. The name also tells which of the two it is.
-constexpr const char* kNames =
+constexpr const char* kActivationNames =
     ".*tanh_input|.*sigmoid_input|"
     "(?i:(?:tanh|sigmoid)_?[0-9]*(?:_input|/inputs))";
 
@@ -144,7 +144,7 @@ RuleParameter Limit(std::string name, std::string fallback,
           .meaning = std::move(meaning)};
 }
 
-RuleParameter Pair(std::string name, std::string meaning) {
+RuleParameter PairParameter(std::string name, std::string meaning) {
   return {.name = std::move(name),
           .kind = Kind::kList,
           .meaning = std::move(meaning)};
@@ -156,7 +156,7 @@ RuleType SaturatedActivationType() {
   RuleType type = {
       .name = "SaturatedActivation",
       .summary = "Most units of a tanh or sigmoid layer are saturated.",
-      .parameters = {CollectionNames(), TensorRegex(kNames),
+      .parameters = {CollectionNames(), TensorRegex(kActivationNames),
                      Limit("threshold_tanh_min", "-9.4999",
                            "Input below which tanh is saturated."),
                      Limit("threshold_tanh_max", "9.4999",
@@ -165,9 +165,10 @@ RuleType SaturatedActivationType() {
                            "Input below which sigmoid is saturated."),
                      Limit("threshold_sigmoid_max", "16.99999",
                            "Input above which sigmoid is saturated."),
-                     Pair("threshold_tanh", "Both for tanh, as (min, max)."),
-                     Pair("threshold_sigmoid",
-                          "Both for sigmoid, as (min, max).")},
+                     PairParameter("threshold_tanh",
+                                   "Both for tanh, as (min, max)."),
+                     PairParameter("threshold_sigmoid",
+                                   "Both for sigmoid, as (min, max).")},
       .meaning =
           "Axis 0 of an input counts samples; every position behind it is a "
           "unit. A unit is saturated if its input lies between min and max in "

@@ -11,7 +11,7 @@ namespace {
 
 // When robust: so many times the longest wait that a step has ended so far is
 // no stall, either.
-constexpr double kRobustFactor = 3;
+constexpr double kRobustWait = 3;
 
 class StalledTrainingRule final : public Rule {
  public:
@@ -26,9 +26,9 @@ class StalledTrainingRule final : public Rule {
 
   std::vector<Finding> Wait(StepView& /*newest*/, double seconds) override {
     wait_ = seconds;
-    const double most =
-        robust_ ? std::max(threshold_, kRobustFactor * longest_wait_)
-                : threshold_;
+    const double most = robust_
+                            ? std::max(threshold_, kRobustWait * longest_wait_)
+                            : threshold_;
     if (seconds < most) return {};
     return {{.value = seconds,
              .threshold = most,

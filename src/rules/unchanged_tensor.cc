@@ -16,7 +16,7 @@ namespace {
 // to change, so frozen layers are silent; any other tensor after twice as many
 // steps, and if it is not zero, as a loss that has converged.
 constexpr double kRobustTolerance = 0.01;
-constexpr int64_t kRobustFactor = 2;
+constexpr int64_t kRobustPatience = 2;
 
 class UnchangedTensor final : public Rule {
  public:
@@ -77,7 +77,7 @@ class UnchangedTensor final : public Rule {
       const auto& [name, count] = tensor;
       if (is_parameter(name)) return !trainable_.OughtToChange(name);
       const auto largest = view.Reduce(name, {ReductionOp::kMax, /*abs=*/true});
-      return count < kRobustFactor * num_steps_ ||
+      return count < kRobustPatience * num_steps_ ||
              (largest && *largest <= closeness_.atol);
     });
   }
@@ -100,7 +100,7 @@ class UnchangedTensor final : public Rule {
   // What was seen of the tensor before this step, where judging begins later.
   Seen Recall(StepView& view, const std::string& name) const {
     Seen seen;
-    const auto enough = static_cast<size_t>(kRobustFactor * num_steps_);
+    const auto enough = static_cast<size_t>(kRobustPatience * num_steps_);
     for (const StepPlace& place : LastTrainingSteps(view, name, enough)) {
       if (const auto value = view.ValueAt(name, place.step)) Note(seen, *value);
     }

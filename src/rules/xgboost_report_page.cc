@@ -14,7 +14,7 @@ using Data = XgboostReportData;
 
 constexpr size_t kMostBars = 20;     // Features in a chart.
 constexpr size_t kMostClasses = 30;  // In the confusion matrix.
-constexpr size_t kResidualBins = 20;
+constexpr size_t kShownResidualBins = 20;
 
 // First, last, least and most of each line.
 std::string SeriesTable(std::string_view caption,
@@ -195,7 +195,7 @@ std::string RegressionSections(const Data& data) {
   }
   std::string html;
   const std::vector<double> residuals = data.Residuals();
-  if (const auto bins = BinsOver(residuals, kResidualBins)) {
+  if (const auto bins = BinsOver(residuals, kShownResidualBins)) {
     html += Distribution("Residuals at the last step", "Prediction - label",
                          *bins, residuals);
   }

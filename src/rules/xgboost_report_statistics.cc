@@ -7,9 +7,11 @@
 namespace smdebug::rules {
 namespace {
 
-double Part(double part, double whole) { return whole == 0 ? 0 : part / whole; }
+double Ratio(double part, double whole) {
+  return whole == 0 ? 0 : part / whole;
+}
 
-double Harmonic(double a, double b) { return Part(2 * a * b, a + b); }
+double Harmonic(double a, double b) { return Ratio(2 * a * b, a + b); }
 
 // Adds `weight` times the scores.
 void Accumulate(Scores& sum, const Scores& scores, double weight) {
@@ -35,8 +37,8 @@ Classification Classify(std::span<const int64_t> labels,
     ClassScores one = {.number = number,
                        .labels = matrix.Labelled(number),
                        .predictions = matrix.Predicted(number)};
-    one.scores.precision = Part(right, static_cast<double>(one.predictions));
-    one.scores.recall = Part(right, static_cast<double>(one.labels));
+    one.scores.precision = Ratio(right, static_cast<double>(one.predictions));
+    one.scores.recall = Ratio(right, static_cast<double>(one.labels));
     one.scores.f1 = Harmonic(one.scores.precision, one.scores.recall);
     result.classes.push_back(one);
   }
