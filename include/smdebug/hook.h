@@ -128,10 +128,10 @@ class Hook {
   explicit Hook(HookConfig config, const Worker& worker = {},
                 RuntimeOptions runtime = RuntimeOptions::FromEnvironment());
 
-  // On a store of the caller's instead of config.out_dir; `storage` and
-  // `tensorboard` (may be null: no export) are borrowed and outlive the hook.
+  // On a store of the caller's instead of config.out_dir. `tensorboard` may be
+  // null: no export.
   Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
-       Storage* storage, Storage* tensorboard);
+       std::shared_ptr<Storage> storage, std::shared_ptr<Storage> tensorboard);
 
   // From the JSON file at HookConfigPath(path).
   static std::unique_ptr<Hook> FromJsonFile(
@@ -228,6 +228,8 @@ class Hook {
   const HookConfig& config() const noexcept;
   // The name of this process in the job.
   const std::string& worker() const noexcept;
+  // Where the run is written; null if this worker writes nothing.
+  std::shared_ptr<Storage> storage() const noexcept;
 
   // Writes what is left, the ledger and, as the last worker of the job, the end
   // marker. Later calls do nothing; later saves are counted as dropped.

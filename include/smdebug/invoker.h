@@ -123,7 +123,7 @@ struct InvokeOptions {
   std::function<void(const RuleFire&)> on_fire = {};
 
   // Where reports are kept, below rules/; null: nowhere.
-  Storage* reports = nullptr;
+  std::shared_ptr<Storage> reports = {};
 
   // Asked between steps and, about ten times a second, while waiting; false
   // ends the work.

@@ -71,6 +71,12 @@ struct Blob {
   }
 };
 
+// A small file as a whole, and which version of it that is.
+struct VersionedText {
+  std::string text;
+  std::string version;  // Of no meaning but to ReplaceIfUnchanged().
+};
+
 // Notices that published files of a store may have changed: that one came, was
 // replaced, moved or removed. A file that can be seen while it is written
 // counts when it comes and when it is published, not each time it grows.
@@ -113,8 +119,20 @@ class Storage {
   }
 
   // Makes `key` with `content` if and only if it does not exist, and tells
-  // whether it did. Of several callers at most one wins. Throws IoError.
+  // whether it did. Of several callers at most one wins. The content is there
+  // as soon as the file is. Throws IoError.
   virtual bool CreateExclusive(std::string_view key, Bytes content) = 0;
+
+  // The whole of a small file; nullopt if there is no such file. Throws
+  // IoError.
+  virtual std::optional<VersionedText> ReadVersioned(
+      std::string_view key) const = 0;
+
+  // Replaces `key` by `content` if it is still what ReadVersioned() gave with
+  // `version`, and tells whether it was. Of several callers with one version at
+  // most one wins. Throws IoError.
+  virtual bool ReplaceIfUnchanged(std::string_view key,
+                                  std::string_view version, Bytes content) = 0;
 
   // The bytes [offset, offset + length) of `key`, cut at its end; nullopt if
   // there is no such file. Throws IoError.
@@ -155,13 +173,13 @@ class Storage {
 // Files under a local folder, which is made when the first file is written. "~"
 // is expanded. Pending files are `<key>.tmp` beside their place. Throws IoError
 // if `root` can never be a folder because a file is in the way.
-std::unique_ptr<Storage> OpenLocalStorage(std::string_view root);
+std::shared_ptr<Storage> OpenLocalStorage(std::string_view root);
 
 // Files in this process's memory, gone with the object.
-std::unique_ptr<Storage> OpenMemoryStorage();
+std::shared_ptr<Storage> OpenMemoryStorage();
 
 // The driver for `url`: a local path or file://path. Throws ConfigError for a
 // scheme without a driver, naming the ones there are.
-std::unique_ptr<Storage> OpenStorage(std::string_view url);
+std::shared_ptr<Storage> OpenStorage(std::string_view url);
 
 }  // namespace smdebug

@@ -251,7 +251,7 @@ class Trial {
       TrialOptions options = TrialOptions::FromEnvironment());
 
   // On a store of the caller's.
-  Trial(std::unique_ptr<Storage> storage, TrialOptions options);
+  Trial(std::shared_ptr<Storage> storage, TrialOptions options);
   ~Trial();
 
   Trial(const Trial&) = delete;

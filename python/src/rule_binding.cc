@@ -85,8 +85,8 @@ std::vector<std::string> CheckRun(const OwnTrial& trial,
     evaluations.push_back(ToEvaluation(ParseRuleSpec(rule)));
   }
   MakeNamesUnique(evaluations);
-  const std::unique_ptr<Storage> storage = OpenStorage(trial->path());
-  options.reports = reports ? storage.get() : nullptr;
+  const std::shared_ptr<Storage> storage = OpenStorage(trial->path());
+  options.reports = reports ? storage : nullptr;
   Invoker invoker(&*trial, std::move(options));
   for (RuleEvaluation& evaluation : evaluations) {
     invoker.Add(std::move(evaluation));

@@ -131,7 +131,7 @@ class StopWritersTest : public ::testing::Test {
   }
 
   testing::TempDir dir_;
-  const std::unique_ptr<Storage> run_;
+  const std::shared_ptr<Storage> run_;
 };
 
 TEST_F(StopWritersTest, EveryWorkerOfTheJobIsEnded) {

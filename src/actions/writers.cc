@@ -53,7 +53,7 @@ std::optional<ProcessId> FindWriter(const index::Ledger& ledger,
 }  // namespace
 
 Writers FindWriters(const std::string& folder) {
-  const std::unique_ptr<Storage> run = OpenStorage(folder);
+  const std::shared_ptr<Storage> run = OpenStorage(folder);
   const auto claim = ReadClaim(*run);
   Writers writers;
   for (const FileInfo& file : run->List("ledger/")) {

@@ -129,7 +129,7 @@ JSON: a list with one object per rule.
     const auto storage = OpenFolder(options_.run);
     const auto trial = OpenRun(options_.run);
     RequireWorker(*trial, options_.worker);
-    InvokeOptions options = options_.ForInvoker(storage.get());
+    InvokeOptions options = options_.ForInvoker(storage);
     const auto actions = options_.ActionsFor(evaluations, streams.err);
     options.on_fire = [&](const RuleFire& fire) {
       for (const ActionOutcome& outcome : actions->Fire(fire)) {

@@ -30,7 +30,7 @@ class ExportFile {
  private:
   void Flush();
 
-  std::unique_ptr<Storage> folder_;
+  std::shared_ptr<Storage> folder_;
   std::unique_ptr<PendingFile> file_;
   std::vector<std::byte> buffer_;
   uint64_t size_ = 0;

@@ -103,14 +103,14 @@ std::unique_ptr<FireActions> JudgeOptions::ActionsFor(
   return fire_actions;
 }
 
-InvokeOptions JudgeOptions::ForInvoker(Storage* storage) const {
+InvokeOptions JudgeOptions::ForInvoker(std::shared_ptr<Storage> storage) const {
   InvokeOptions options;
   options.start_step = start_step.value_or(0);
   options.end_step = end_step;
   options.worker = worker;
   options.all_workers = all_workers;
   options.other_trials = other_trials;
-  options.reports = no_reports ? nullptr : storage;
+  options.reports = no_reports ? nullptr : std::move(storage);
   return options;
 }
 

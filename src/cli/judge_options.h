@@ -49,7 +49,7 @@ struct JudgeOptions {
       std::span<const RuleEvaluation> evaluations, std::ostream& err) const;
 
   // Without what a command adds of its own.
-  InvokeOptions ForInvoker(Storage* storage) const;
+  InvokeOptions ForInvoker(std::shared_ptr<Storage> storage) const;
 };
 
 // 2 if some rule could not be evaluated, else 1 if one fired, else 0.

@@ -34,7 +34,7 @@ std::string NearestSteps(const std::vector<int64_t>& steps, int64_t step) {
 
 }  // namespace
 
-std::unique_ptr<Storage> OpenStorageAt(const std::string& run) {
+std::shared_ptr<Storage> OpenStorageAt(const std::string& run) {
   try {
     return OpenStorage(run);
   } catch (const IoError& error) {
@@ -44,7 +44,7 @@ std::unique_ptr<Storage> OpenStorageAt(const std::string& run) {
   }
 }
 
-std::unique_ptr<Storage> OpenFolder(const std::string& run) {
+std::shared_ptr<Storage> OpenFolder(const std::string& run) {
   auto storage = OpenStorageAt(run);
   const std::string& root = storage->root();
   const bool is_local = root.find("://") == std::string::npos;
@@ -54,7 +54,7 @@ std::unique_ptr<Storage> OpenFolder(const std::string& run) {
   return storage;
 }
 
-std::unique_ptr<Storage> AwaitRunFolder(const std::string& run,
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
                                         std::ostream& err,
                                         const std::function<bool()>& go_on) {
   constexpr std::chrono::milliseconds kPiece{250};

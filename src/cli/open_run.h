@@ -17,15 +17,15 @@
 namespace smdebug::cli {
 
 // The store at `run`, there or not. Throws Error if it can never be a folder.
-std::unique_ptr<Storage> OpenStorageAt(const std::string& run);
+std::shared_ptr<Storage> OpenStorageAt(const std::string& run);
 
 // The folder at `run`, whatever it holds. Throws Error if there is none.
-std::unique_ptr<Storage> OpenFolder(const std::string& run);
+std::shared_ptr<Storage> OpenFolder(const std::string& run);
 
 // The folder at `run`, as soon as it holds any file of a run. Says on `err`
 // that it waits. Null if `go_on`, which is asked a few times a second, says no.
 // Throws Error if it can never be a folder.
-std::unique_ptr<Storage> AwaitRunFolder(const std::string& run,
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
                                         std::ostream& err,
                                         const std::function<bool()>& go_on);
 

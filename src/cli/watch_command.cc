@@ -112,7 +112,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const Invoker* judging = nullptr;
     int64_t steps = 0;
     bool is_job_stopped = false;
-    InvokeOptions options = options_.ForInvoker(storage.get());
+    InvokeOptions options = options_.ForInvoker(storage);
     options.live = true;
     options.on_fire = [&](const RuleFire& fire) {
       view.Tell(fire);

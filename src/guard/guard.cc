@@ -24,9 +24,9 @@ constexpr int64_t kRecentSteps = 1000;
 // from one thread, the rest from any.
 class Guardian final : public StepObserver {
  public:
-  Guardian(std::string run, std::string worker,
+  Guardian(std::shared_ptr<Storage> storage, std::string worker,
            std::vector<RuleEvaluation> rules, RuleGuard::OnFire on_fire)
-      : run_(std::move(run)),
+      : storage_(std::move(storage)),
         worker_(std::move(worker)),
         rules_(std::move(rules)),
         on_fire_(std::move(on_fire)) {
@@ -63,11 +63,10 @@ class Guardian final : public StepObserver {
     options.only_worker = worker_;
     options.recent_steps = kRecentSteps;
     options.wait_for_run = false;
-    trial_ = std::make_unique<Trial>(OpenStorage(run_), options);
-    storage_ = OpenStorage(run_);
+    trial_ = std::make_unique<Trial>(storage_, options);
     InvokeOptions invoke;
     invoke.worker = worker_;
-    invoke.reports = storage_.get();
+    invoke.reports = storage_;
     invoke.on_fire = [this](const RuleFire& fire) {
       if (fire.is_first) ++fired_rules_;
       if (on_fire_) on_fire_(fire);
@@ -82,14 +81,13 @@ class Guardian final : public StepObserver {
     reports_ = std::move(reports);
   }
 
-  const std::string run_;
+  const std::shared_ptr<Storage> storage_;
   const std::string worker_;
   const std::vector<RuleEvaluation> rules_;
   const RuleGuard::OnFire on_fire_;
 
   // Of the hook's thread.
   std::unique_ptr<Trial> trial_;
-  std::unique_ptr<Storage> storage_;
   std::unique_ptr<Invoker> invoker_;
 
   std::atomic<int64_t> fired_rules_{0};
@@ -113,9 +111,8 @@ RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
                      OnFire on_fire) {
   Validate(rules);
   MakeNamesUnique(rules);
-  guardian_ =
-      std::make_shared<guard::Guardian>(hook.config().out_dir, hook.worker(),
-                                        std::move(rules), std::move(on_fire));
+  guardian_ = std::make_shared<guard::Guardian>(
+      hook.storage(), hook.worker(), std::move(rules), std::move(on_fire));
   hook.Observe(guardian_);
 }
 

@@ -24,9 +24,11 @@ Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime)
     : Hook(std::move(config), worker, runtime, nullptr, nullptr) {}
 
 Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
-           Storage* storage, Storage* tensorboard)
-    : recorder_(std::make_unique<hook::Recorder>(
-          std::move(config), worker, runtime, storage, tensorboard)) {}
+           std::shared_ptr<Storage> storage,
+           std::shared_ptr<Storage> tensorboard)
+    : recorder_(std::make_unique<hook::Recorder>(std::move(config), worker,
+                                                 runtime, std::move(storage),
+                                                 std::move(tensorboard))) {}
 
 std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
                                          Framework framework,
@@ -153,6 +155,10 @@ HookStats Hook::stats() const { return recorder_->stats(); }
 const HookConfig& Hook::config() const noexcept { return recorder_->config(); }
 
 const std::string& Hook::worker() const noexcept { return recorder_->worker(); }
+
+std::shared_ptr<Storage> Hook::storage() const noexcept {
+  return recorder_->storage();
+}
 
 void Hook::Skip(std::string_view name, std::string_view reason) {
   recorder_->Guard("call", [&] { recorder_->Skip(name, reason); });

@@ -57,7 +57,7 @@ class LogCapture {
 class HookFaultTest : public ::testing::Test {
  protected:
   std::unique_ptr<Hook> Open(RuntimeOptions runtime = {}) {
-    return std::make_unique<Hook>(SaveEverything(), Worker{}, runtime, &faulty_,
+    return std::make_unique<Hook>(SaveEverything(), Worker{}, runtime, shared_,
                                   nullptr);
   }
 
@@ -71,7 +71,9 @@ class HookFaultTest : public ::testing::Test {
                               "ledger");
   }
 
-  FaultStorage faulty_{OpenMemoryStorage()};
+  const std::shared_ptr<FaultStorage> shared_ =
+      std::make_shared<FaultStorage>(OpenMemoryStorage());
+  FaultStorage& faulty_ = *shared_;
 };
 
 TEST_F(HookFaultTest, AFailedStepIsCountedAndTheRestGoesOn) {
@@ -80,8 +82,9 @@ TEST_F(HookFaultTest, AFailedStepIsCountedAndTheRestGoesOn) {
   for (const Operation operation :
        {Operation::kCreate, Operation::kAppend, Operation::kPublish}) {
     for (uint64_t nth = 1; nth <= 12; ++nth) {
-      FaultStorage faulty(OpenMemoryStorage());
-      Hook hook(SaveEverything(), {}, {}, &faulty, nullptr);
+      const auto shared = std::make_shared<FaultStorage>(OpenMemoryStorage());
+      FaultStorage& faulty = *shared;
+      Hook hook(SaveEverything(), {}, {}, shared, nullptr);
       faulty.plan().FailNth(operation, nth, EIO);
       for (int i = 0; i < 4; ++i) SaveStep(hook, float(i));
       hook.Close();
@@ -188,9 +191,8 @@ TEST_F(HookFaultTest, ADroppingHookNeverWaits) {
 }
 
 TEST_F(HookFaultTest, AStuckFileSystemNeitherHangsTrainingNorClosing) {
-  // The writer's thread stays behind with the store, so both are leaked, as
-  // they are in a real process.
-  auto* stuck = new FaultStorage(OpenMemoryStorage());
+  // The writer's thread stays behind with the store, and keeps it alive.
+  const auto stuck = std::make_shared<FaultStorage>(OpenMemoryStorage());
   stuck->plan().Block(Operation::kCreate);
   auto hook = std::make_unique<Hook>(
       SaveEverything(), Worker{},
@@ -224,11 +226,11 @@ TEST_F(HookFaultTest, AStrictHookReportsAtTheNextCall) {
 }
 
 TEST_F(HookFaultTest, TensorboardIsSwitchedOffWhenItFails) {
-  FaultStorage board(OpenMemoryStorage());
-  board.plan().FailAll(Operation::kAppend, ENOSPC);
+  const auto board = std::make_shared<FaultStorage>(OpenMemoryStorage());
+  board->plan().FailAll(Operation::kAppend, ENOSPC);
   HookConfig config = SaveEverything();
   config.export_tensorboard = true;
-  Hook hook(config, {}, {}, &faulty_, &board);
+  Hook hook(config, {}, {}, shared_, board);
   for (int i = 0; i < 5; ++i) SaveStep(hook, float(i));
   hook.Close();
   EXPECT_EQ(hook.stats().errors, 1);

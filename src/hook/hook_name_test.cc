@@ -62,7 +62,7 @@ TEST_F(TensorNameTest, IsGoodForAnyHook) {
   saves->BeginStep();
   EXPECT_TRUE(saves->IsDue(name));
   const auto other_storage = OpenMemoryStorage();
-  Hook ignores(SaveMatching("^b$", 1), {}, {}, other_storage.get(), nullptr);
+  Hook ignores(SaveMatching("^b$", 1), {}, {}, other_storage, nullptr);
   ignores.BeginStep();
   EXPECT_FALSE(ignores.IsDue(name));
   EXPECT_TRUE(saves->IsDue(name));

@@ -39,8 +39,9 @@ RunFolder::Options FolderOptions(const HookConfig& config,
 }  // namespace
 
 Recorder::Recorder(HookConfig config, const Worker& worker,
-                   const RuntimeOptions& runtime, Storage* storage,
-                   Storage* tensorboard)
+                   const RuntimeOptions& runtime,
+                   std::shared_ptr<Storage> storage,
+                   std::shared_ptr<Storage> tensorboard)
     : config_(Checked(std::move(config), worker)),
       worker_(worker.name),
       runtime_(runtime),
@@ -55,19 +56,16 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
     if (config_.out_dir.empty()) {
       throw ConfigError("out_dir", "", "the path of a folder");
     }
-    owned_storage_ = OpenStorage(config_.out_dir);
-    storage = owned_storage_.get();
+    storage = OpenStorage(config_.out_dir);
     const std::string dir = config::TensorboardDir(config_);
-    if (!dir.empty()) {
-      owned_tensorboard_ = OpenStorage(dir);
-      tensorboard = owned_tensorboard_.get();
-    }
+    if (!dir.empty()) tensorboard = OpenStorage(dir);
   }
   const RunFolder::Options folder = FolderOptions(config_, worker);
-  RunFolder(storage, folder).CheckUnused();
+  storage_ = std::move(storage);
+  RunFolder(storage_.get(), folder).CheckUnused();
   writer_ = std::make_unique<Writer>(
-      config_, Writer::Options{.folder = folder, .runtime = runtime_}, storage,
-      tensorboard, &tally_);
+      config_, Writer::Options{.folder = folder, .runtime = runtime_}, storage_,
+      std::move(tensorboard), &tally_);
   capturer_.WatchProgress(&writer_->progress());
 }
 

@@ -36,8 +36,8 @@ namespace smdebug::hook {
 class Recorder {
  public:
   Recorder(HookConfig config, const Worker& worker,
-           const RuntimeOptions& runtime, Storage* storage,
-           Storage* tensorboard);
+           const RuntimeOptions& runtime, std::shared_ptr<Storage> storage,
+           std::shared_ptr<Storage> tensorboard);
 
   // In a forked child: the locks and the thread are the parent's, so nothing
   // but this may be called, and the object must not be destroyed.
@@ -65,6 +65,7 @@ class Recorder {
 
   const HookConfig& config() const noexcept { return config_; }
   const std::string& worker() const noexcept { return worker_; }
+  const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   HookStats stats() const;
   StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
   std::optional<Collection> GetCollection(std::string_view name) const
@@ -152,8 +153,7 @@ class Recorder {
   const std::string worker_;
   const RuntimeOptions runtime_;
   const uint64_t fork_generation_;
-  std::unique_ptr<Storage> owned_storage_;
-  std::unique_ptr<Storage> owned_tensorboard_;
+  std::shared_ptr<Storage> storage_;  // Null if this worker writes nothing.
   Tally tally_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.

@@ -44,7 +44,7 @@ class RunFolderTest : public ::testing::Test {
     return storage_->Stat("training_job_end.ts").has_value();
   }
 
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+  std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
 };
 
 TEST_F(RunFolderTest, RefusesAFinishedRunAndNamesIt) {

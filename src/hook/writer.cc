@@ -64,12 +64,13 @@ struct Writer::Session {
   Clock::time_point ledger_written;
 };
 
-Writer::Writer(const HookConfig& config, Options options, Storage* storage,
-               Storage* tensorboard, Tally* tally)
+Writer::Writer(const HookConfig& config, Options options,
+               std::shared_ptr<Storage> storage,
+               std::shared_ptr<Storage> tensorboard, Tally* tally)
     : config_(config),
       options_(std::move(options)),
-      storage_(storage),
-      tensorboard_(tensorboard),
+      storage_(std::move(storage)),
+      tensorboard_(std::move(tensorboard)),
       tally_(tally) {}
 
 std::vector<CapturedTensor> Writer::Submit(Batch batch) {
@@ -141,7 +142,7 @@ void Writer::Run() {
   GiveWay();
   std::optional<Session> session;
   try {
-    session.emplace(config_, options_, storage_, tensorboard_);
+    session.emplace(config_, options_, storage_.get(), tensorboard_.get());
     while (std::optional<Batch> batch = Next(*session)) {
       Process(*session, *batch);
       queue_.Recycle(std::move(batch->tensors));
@@ -223,7 +224,7 @@ bool Writer::EnterFolder(Session& session) {
 StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
   if (!session.file) {
     session.file.emplace(
-        storage_,
+        storage_.get(),
         StepFile::Options{.worker = options_.folder.worker,
                           .durability = options_.runtime.durability,
                           .spread = config::DefaultSpread(config_.framework),

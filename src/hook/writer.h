@@ -41,8 +41,9 @@ class Writer {
 
   // `tensorboard` may be null. The thread starts with the first Submit();
   // `config` must not change from then on.
-  Writer(const HookConfig& config, Options options, Storage* storage,
-         Storage* tensorboard, Tally* tally);
+  Writer(const HookConfig& config, Options options,
+         std::shared_ptr<Storage> storage, std::shared_ptr<Storage> tensorboard,
+         Tally* tally);
 
   // Only after Close() has returned true.
   ~Writer() = default;
@@ -113,8 +114,8 @@ class Writer {
 
   const HookConfig& config_;
   const Options options_;
-  Storage* const storage_;
-  Storage* const tensorboard_;
+  const std::shared_ptr<Storage> storage_;
+  const std::shared_ptr<Storage> tensorboard_;
   Tally* const tally_;
 
   std::vector<std::shared_ptr<StepObserver>> observers_;  // The thread's own.

@@ -53,7 +53,7 @@ class RunSummaryTest : public ::testing::Test {
     EXPECT_THAT(summary.damage[0].reason, HasSubstr(std::string(reason)));
   }
 
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+  std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
 };
 
 TEST_F(RunSummaryTest, AnEmptyFolderHoldsNoRun) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
@@ -14,11 +16,12 @@ namespace smdebug::rules {
 // The reports of a run: `rules/<name>.json`, each replaced as a whole.
 //
 // A report that cannot be written is worth a word in the log, and no more: a
-// run that cannot be written to can still be judged. Borrows the store, which
-// may be null: nothing is kept then. One thread at a time.
+// run that cannot be written to can still be judged. The store may be
+// null: nothing is kept then. One thread at a time.
 class ReportFiles {
  public:
-  explicit ReportFiles(Storage* storage) : storage_(storage) {}
+  explicit ReportFiles(std::shared_ptr<Storage> storage)
+      : storage_(std::move(storage)) {}
 
   // What was asked of a rule; the same question has the same text.
   struct Question {
@@ -53,7 +56,7 @@ class ReportFiles {
   void Publish(const std::string& key, std::string_view text);
   void GiveUp(const IoError& error);
 
-  Storage* const storage_;
+  const std::shared_ptr<Storage> storage_;
   std::string job_;  // Empty until the run tells.
   bool failed_ = false;
 };

@@ -54,11 +54,11 @@ TEST(ReportFilesTest, WhatWasToldIsKnownToWhoAsksTheSame) {
   const auto storage = OpenMemoryStorage();
   const ReportFiles::Question question = {"R", "0..", ""};
   {
-    ReportFiles files(storage.get());
+    ReportFiles files(storage);
     EXPECT_EQ(files.WhatWasTold("R", question).last_step, -1);
     files.Save({.name = "R", .last_step = 7, .ended = true}, question);
   }
-  ReportFiles files(storage.get());
+  ReportFiles files(storage);
   EXPECT_EQ(files.WhatWasTold("R", question).last_step, 7);
   EXPECT_TRUE(files.WhatWasTold("R", question).ended);
   EXPECT_EQ(files.WhatWasTold("R", {"R:x", "0..", ""}).last_step, -1);
@@ -68,7 +68,7 @@ TEST(ReportFilesTest, WhatWasToldIsKnownToWhoAsksTheSame) {
 
 TEST(ReportFilesTest, AFileThatIsNoReportTellsNothing) {
   const auto storage = OpenMemoryStorage();
-  ReportFiles files(storage.get());
+  ReportFiles files(storage);
   for (const char* text : {"", "[]", "{}", R"({"question": 1})"}) {
     testing::PutFile(*storage, "rules/R.json", text);
     EXPECT_EQ(files.WhatWasTold("R", {"R", "0..", ""}).last_step, -1) << text;

@@ -218,7 +218,7 @@ TEST(XgboostReportFilesTest, AreKeptBesideTheReportOfTheRule) {
   made.run.End();
   made.Open().Steps();
   const auto reports = OpenMemoryStorage();
-  Invoker invoker(made.trial.get(), {.reports = reports.get()});
+  Invoker invoker(made.trial.get(), {.reports = reports});
   RuleEvaluation evaluation =
       ToEvaluation(ParseRuleSpec("CreateXgboostReport"));
   evaluation.name = "my report";

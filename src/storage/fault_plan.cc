@@ -10,15 +10,16 @@ namespace {
 
 std::string_view OperationName(Operation operation) {
   constexpr std::array<std::string_view, kOperations> kNames = {
-      "create", "create", "write", "flush",  "publish",
-      "read",   "stat",   "list",  "remove", "move"};
+      "create", "create", "write",  "flush", "publish", "read",
+      "stat",   "list",   "remove", "move",  "replace"};
   return kNames[static_cast<size_t>(operation)];
 }
 
 bool NeedsSpace(Operation operation) {
   return operation == Operation::kCreate ||
          operation == Operation::kCreateExclusive ||
-         operation == Operation::kAppend || operation == Operation::kFlush;
+         operation == Operation::kAppend || operation == Operation::kFlush ||
+         operation == Operation::kReplace;
 }
 
 }  // namespace

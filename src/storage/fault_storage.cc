@@ -67,7 +67,7 @@ class FaultFile final : public PendingFile {
 
 }  // namespace
 
-FaultStorage::FaultStorage(std::unique_ptr<Storage> inner)
+FaultStorage::FaultStorage(std::shared_ptr<Storage> inner)
     : inner_(std::move(inner)) {}
 
 std::unique_ptr<PendingFile> FaultStorage::Create(std::string_view key,
@@ -80,6 +80,18 @@ std::unique_ptr<PendingFile> FaultStorage::Create(std::string_view key,
 bool FaultStorage::CreateExclusive(std::string_view key, Bytes content) {
   plan_->Enter(Operation::kCreateExclusive, PathOf(key));
   return inner_->CreateExclusive(key, content);
+}
+
+std::optional<VersionedText> FaultStorage::ReadVersioned(
+    std::string_view key) const {
+  plan_->Enter(Operation::kRead, PathOf(key));
+  return inner_->ReadVersioned(key);
+}
+
+bool FaultStorage::ReplaceIfUnchanged(std::string_view key,
+                                      std::string_view version, Bytes content) {
+  plan_->Enter(Operation::kReplace, PathOf(key));
+  return inner_->ReplaceIfUnchanged(key, version, content);
 }
 
 std::optional<Blob> FaultStorage::Read(std::string_view key, uint64_t offset,

@@ -23,8 +23,9 @@ enum class Operation {
   kList,
   kRemove,
   kMove,
+  kReplace,
 };
-inline constexpr size_t kOperations = 10;
+inline constexpr size_t kOperations = 11;
 
 // When operations fail, wait, or pass; shared by a FaultStorage and its pending
 // files. Numbers of operations count from 1. Thread-safe.
@@ -91,7 +92,7 @@ class FaultPlan {
 // tests. Thread-safe, and to be destroyed with no operation blocked.
 class FaultStorage final : public Storage {
  public:
-  explicit FaultStorage(std::unique_ptr<Storage> inner);
+  explicit FaultStorage(std::shared_ptr<Storage> inner);
 
   FaultPlan& plan() noexcept { return *plan_; }
 
@@ -106,6 +107,10 @@ class FaultStorage final : public Storage {
   std::unique_ptr<PendingFile> Create(std::string_view key,
                                       CreateOptions options) override;
   bool CreateExclusive(std::string_view key, Bytes content) override;
+  std::optional<VersionedText> ReadVersioned(
+      std::string_view key) const override;
+  bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
+                          Bytes content) override;
   std::optional<Blob> Read(std::string_view key, uint64_t offset,
                            uint64_t length) const override;
   std::optional<FileInfo> Stat(std::string_view key) const override;
@@ -122,7 +127,7 @@ class FaultStorage final : public Storage {
  private:
   std::string PathOf(std::string_view key) const;
 
-  const std::unique_ptr<Storage> inner_;
+  const std::shared_ptr<Storage> inner_;
   const std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
 };
 

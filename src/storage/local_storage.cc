@@ -1,9 +1,11 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -11,9 +13,12 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/base/environment.h"
+#include "src/base/host.h"
 #include "src/storage/key.h"
 #include "src/storage/local_file.h"
 #include "src/storage/local_list.h"
@@ -31,6 +36,30 @@ constexpr uint64_t kLeastMappedBytes = uint64_t{256} << 10;
 
 // A path that leads to no file: a name is missing, or a file is in the way.
 bool IsAbsent(int code) { return code == ENOENT || code == ENOTDIR; }
+
+bool IsUnsupported(int code) {
+  return code == EPERM || code == EOPNOTSUPP || code == ENOSYS ||
+         code == EMLINK;
+}
+
+// Files are replaced, never written again, so a new version is a new inode.
+std::string VersionOf(const struct stat& status) {
+  return fmt::format("{}:{}.{:09}:{}", status.st_ino, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec, status.st_size);
+}
+
+// Writes a file beside `path`, under a name that nobody else has.
+std::string WritePending(const std::string& path, Bytes content) {
+  static std::atomic<uint64_t> last{0};
+  std::string pending = fmt::format("{}.{}.{}.{}{}", path, base::HostName(),
+                                    getpid(), ++last, storage::kPendingSuffix);
+  FileDescriptor file = storage::OpenFresh(pending);
+  int code = storage::WriteAll(file.get(), {&content, 1});
+  if (code == 0) code = file.Close();
+  if (code == 0) return pending;
+  unlink(pending.c_str());
+  throw IoError("create", path, code);
+}
 
 Blob CopyRange(int fd, uint64_t offset, uint64_t length,
                const std::string& path) {
@@ -80,19 +109,59 @@ class LocalStorage final : public Storage {
 
   bool CreateExclusive(std::string_view key, Bytes content) override {
     const std::string path = PathOf(key);
-    FileDescriptor file;
-    const bool created = storage::WithParents(path, [&] {
-      file = FileDescriptor(
-          open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-      return file.valid();
-    });
-    if (!created && errno == EEXIST) return false;
-    if (!created) throw IoError("create", path, errno);
-    int code = storage::WriteAll(file.get(), {&content, 1});
-    if (code == 0) code = file.Close();
-    if (code == 0) return true;
-    unlink(path.c_str());
-    throw IoError("create", path, code);
+    // Another name first, so that nobody sees the file without its content.
+    const std::string pending = WritePending(path, content);
+    const bool created = link(pending.c_str(), path.c_str()) == 0;
+    int code = created ? 0 : errno;
+    // Some file systems have no second names, but can tell that one is taken.
+    if (IsUnsupported(code)) {
+      code = renameat2(AT_FDCWD, pending.c_str(), AT_FDCWD, path.c_str(),
+                       RENAME_NOREPLACE) == 0
+                 ? 0
+                 : errno;
+    }
+    unlink(pending.c_str());
+    if (code == EEXIST) return false;
+    if (code != 0) throw IoError("create", path, code);
+    return true;
+  }
+
+  std::optional<VersionedText> ReadVersioned(
+      std::string_view key) const override {
+    const std::string path = PathOf(key);
+    const FileDescriptor file(
+        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!file.valid() || fstat(file.get(), &status) != 0) {
+      if (IsAbsent(errno)) return std::nullopt;
+      throw IoError("read", path, errno);
+    }
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    const Blob blob =
+        CopyRange(file.get(), 0, static_cast<uint64_t>(status.st_size), path);
+    return VersionedText{std::string(blob.text()), VersionOf(status)};
+  }
+
+  bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
+                          Bytes content) override {
+    const std::string path = PathOf(key);
+    // Whoever replaces a file under a condition holds the root meanwhile.
+    // Where a folder cannot be locked, two may both find the file unchanged.
+    const FileDescriptor root(
+        open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (root.valid() && flock(root.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) {
+      if (IsAbsent(errno)) return false;
+      throw IoError("replace", path, errno);
+    }
+    if (VersionOf(status) != version) return false;
+    const std::string pending = WritePending(path, content);
+    if (std::rename(pending.c_str(), path.c_str()) == 0) return true;
+    const int code = errno;
+    unlink(pending.c_str());
+    throw IoError("replace", path, code);
   }
 
   std::optional<Blob> Read(std::string_view key, uint64_t offset,
@@ -173,7 +242,7 @@ class LocalStorage final : public Storage {
 
 }  // namespace
 
-std::unique_ptr<Storage> OpenLocalStorage(std::string_view root) {
+std::shared_ptr<Storage> OpenLocalStorage(std::string_view root) {
   if (root.empty()) throw ConfigError("storage root", root, "a folder's path");
   std::string path =
       std::filesystem::absolute(base::ExpandHome(root)).lexically_normal();
@@ -183,7 +252,7 @@ std::unique_ptr<Storage> OpenLocalStorage(std::string_view root) {
   if (exists ? !S_ISDIR(status.st_mode) : errno == ENOTDIR) {
     throw IoError("open", path, ENOTDIR);
   }
-  return std::make_unique<LocalStorage>(std::move(path));
+  return std::make_shared<LocalStorage>(std::move(path));
 }
 
 }  // namespace smdebug

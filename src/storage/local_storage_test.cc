@@ -47,7 +47,7 @@ class LocalStorageTest : public ::testing::Test {
 
   const TempDir dir_;
   const fs::path root_ = dir_.path() / "run";
-  const std::unique_ptr<Storage> storage_ = OpenLocalStorage(root_.string());
+  const std::shared_ptr<Storage> storage_ = OpenLocalStorage(root_.string());
 };
 
 TEST_F(LocalStorageTest, TheRootIsMadeByTheFirstWrite) {

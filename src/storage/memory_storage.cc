@@ -1,3 +1,4 @@
+#include <atomic>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -20,11 +21,21 @@ namespace {
 struct Published {
   std::string bytes;
   double modified = base::WallSeconds();
+  uint64_t number = NextNumber();
+
+  static uint64_t NextNumber() {
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+  }
 };
 using Content = std::shared_ptr<const Published>;
 
 Content Publication(std::string bytes) {
   return std::make_shared<const Published>(Published{std::move(bytes)});
+}
+
+std::string VersionOf(const Published& file) {
+  return std::to_string(file.number);
 }
 
 FileInfo InfoOf(std::string_view key, const Published& file) {
@@ -50,6 +61,20 @@ class FileTable {
       const base::MutexLock lock(mu_);
       const auto added = files_.try_emplace(std::string(key), std::move(file));
       if (!added.second) return false;
+    }
+    feed_.Report(key);
+    return true;
+  }
+
+  // False if `key` is not the file that `version` is of.
+  bool PutIf(std::string_view key, std::string_view version,
+             std::string_view content) {
+    Content file = Publication(std::string(content));
+    {
+      const base::MutexLock lock(mu_);
+      const auto it = files_.find(key);
+      if (it == files_.end() || VersionOf(*it->second) != version) return false;
+      it->second = std::move(file);
     }
     feed_.Report(key);
     return true;
@@ -168,6 +193,20 @@ class MemoryStorage final : public Storage {
     return table_->PutNew(key, base::AsText(content));
   }
 
+  std::optional<VersionedText> ReadVersioned(
+      std::string_view key) const override {
+    storage::CheckKey(key);
+    const Content content = table_->Get(key);
+    if (content == nullptr) return std::nullopt;
+    return VersionedText{content->bytes, VersionOf(*content)};
+  }
+
+  bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
+                          Bytes content) override {
+    storage::CheckKey(key);
+    return table_->PutIf(key, version, base::AsText(content));
+  }
+
   std::optional<Blob> Read(std::string_view key, uint64_t offset,
                            uint64_t length) const override {
     storage::CheckKey(key);
@@ -216,8 +255,8 @@ class MemoryStorage final : public Storage {
 
 }  // namespace
 
-std::unique_ptr<Storage> OpenMemoryStorage() {
-  return std::make_unique<MemoryStorage>();
+std::shared_ptr<Storage> OpenMemoryStorage() {
+  return std::make_shared<MemoryStorage>();
 }
 
 }  // namespace smdebug

@@ -21,7 +21,7 @@ std::string_view SchemeOf(std::string_view url) {
 
 }  // namespace
 
-std::unique_ptr<Storage> OpenStorage(std::string_view url) {
+std::shared_ptr<Storage> OpenStorage(std::string_view url) {
   constexpr std::string_view kFile = "file://";
   if (url.starts_with(kFile)) return OpenLocalStorage(url.substr(kFile.size()));
   if (!SchemeOf(url).empty()) {

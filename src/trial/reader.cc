@@ -41,7 +41,7 @@ std::string NameOfPath(std::string_view path) {
 
 }  // namespace
 
-Reader::Reader(std::unique_ptr<Storage> storage, TrialOptions options)
+Reader::Reader(std::shared_ptr<Storage> storage, TrialOptions options)
     : options_(std::move(options)),
       storage_(std::move(storage)),
       watch_(storage_->Watch(kWatched)),

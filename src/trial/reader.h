@@ -31,7 +31,7 @@ class Reader {
   using TensorId = Catalog::TensorId;
   using Milliseconds = std::chrono::milliseconds;
 
-  Reader(std::unique_ptr<Storage> storage, TrialOptions options);
+  Reader(std::shared_ptr<Storage> storage, TrialOptions options);
 
   const std::string& name() const noexcept { return options_.name; }
   const std::string& path() const noexcept { return storage_->root(); }
@@ -166,7 +166,7 @@ class Reader {
   void NoteDamage(Damage damage) SMDEBUG_EXCLUDES(mu_);
 
   TrialOptions options_;
-  const std::unique_ptr<Storage> storage_;
+  const std::shared_ptr<Storage> storage_;
   const std::unique_ptr<ChangeWatch> watch_;  // May be null: poll.
 
   mutable base::Mutex mu_;

@@ -35,7 +35,7 @@ std::unique_ptr<Trial> Trial::Open(std::string_view path,
                                  std::move(options));
 }
 
-Trial::Trial(std::unique_ptr<Storage> storage, TrialOptions options)
+Trial::Trial(std::shared_ptr<Storage> storage, TrialOptions options)
     : reader_(std::make_unique<trial::Reader>(std::move(storage),
                                               std::move(options))) {}
 

@@ -11,7 +11,7 @@ namespace {
 // A storage and the folder it lies in. The root itself does not exist yet.
 struct LocalStorageInTempDir {
   TempDir folder;
-  std::unique_ptr<Storage> storage = OpenLocalStorage(folder / "new/root");
+  std::shared_ptr<Storage> storage = OpenLocalStorage(folder / "new/root");
 };
 
 std::shared_ptr<Storage> OpenInTempDir() {

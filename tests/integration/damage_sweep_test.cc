@@ -43,7 +43,7 @@ TrialOptions Quick() {
 
 // A finished run with every kind of entry: values of several types, strings,
 // reductions with counts, shapes, and scalars that ride.
-void WriteRun(Storage* storage) {
+void WriteRun(const std::shared_ptr<Storage>& storage) {
   HookConfig config = SaveEverything();
   config.save_config = SaveConfig::Every({.save_interval = 2});
   config.collections = {
@@ -74,7 +74,7 @@ void WriteRun(Storage* storage) {
 class DamageSweepTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    WriteRun(storage_.get());
+    WriteRun(storage_);
     const Result whole = Read();
     ASSERT_THAT(whole.damage, ::testing::IsEmpty());
     whole_ = whole.seen;
@@ -90,7 +90,7 @@ class DamageSweepTest : public ::testing::Test {
   Result Read() {
     Result result;
     try {
-      Trial trial(std::make_unique<Lent>(storage_.get()), Quick());
+      Trial trial(storage_, Quick());
       result.seen = testing::Observe(trial);
       result.damage = trial.damage();
     } catch (const Error& error) {
@@ -136,48 +136,8 @@ class DamageSweepTest : public ::testing::Test {
     PutFile(*storage_, key, content);
   }
 
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+  std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
   Observation whole_;
-
- private:
-  // The same store for one trial after the other.
-  class Lent final : public Storage {
-   public:
-    explicit Lent(Storage* inner) : inner_(inner) {}
-    using Storage::Create;
-    using Storage::List;
-    using Storage::Read;
-    const std::string& root() const override { return inner_->root(); }
-    std::unique_ptr<PendingFile> Create(std::string_view key,
-                                        CreateOptions options) override {
-      return inner_->Create(key, options);
-    }
-    bool CreateExclusive(std::string_view key, Bytes content) override {
-      return inner_->CreateExclusive(key, content);
-    }
-    std::optional<Blob> Read(std::string_view key, uint64_t offset,
-                             uint64_t length) const override {
-      return inner_->Read(key, offset, length);
-    }
-    std::optional<FileInfo> Stat(std::string_view key) const override {
-      return inner_->Stat(key);
-    }
-    std::vector<FileInfo> List(std::string_view prefix,
-                               std::string_view start_after) const override {
-      return inner_->List(prefix, start_after);
-    }
-    void Remove(std::string_view key) override { inner_->Remove(key); }
-    void Move(std::string_view from, std::string_view to) override {
-      inner_->Move(from, to);
-    }
-    std::unique_ptr<ChangeWatch> Watch(
-        std::span<const std::string_view> folders) const override {
-      return inner_->Watch(folders);
-    }
-
-   private:
-    Storage* inner_;
-  };
 };
 
 TEST_F(DamageSweepTest, EveryTruncationOfEveryFileIsNamed) {

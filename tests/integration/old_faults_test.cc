@@ -80,9 +80,9 @@ TEST_F(OldFaultsTest, AFailingWriterDoesNotHangTheExit) {
        {Operation::kCreate, Operation::kCreateExclusive, Operation::kAppend,
         Operation::kPublish, Operation::kList, Operation::kRead,
         Operation::kRemove}) {
-    FaultStorage faulty(OpenMemoryStorage());
-    Hook hook(SaveEverything(), {}, {}, &faulty, nullptr);
-    faulty.plan().FailAll(operation, EIO);
+    const auto faulty = std::make_shared<FaultStorage>(OpenMemoryStorage());
+    Hook hook(SaveEverything(), {}, {}, faulty, nullptr);
+    faulty->plan().FailAll(operation, EIO);
     for (int i = 0; i < 5; ++i) {
       hook.BeginStep();
       SaveFloats(hook, "x", {1});

@@ -20,11 +20,11 @@ class HookFixture : public ::testing::Test {
  protected:
   std::unique_ptr<Hook> Open(HookConfig config, RuntimeOptions runtime = {},
                              const Worker& worker = {}) {
-    return std::make_unique<Hook>(std::move(config), worker, runtime,
-                                  storage_.get(), nullptr);
+    return std::make_unique<Hook>(std::move(config), worker, runtime, storage_,
+                                  nullptr);
   }
 
-  std::unique_ptr<Storage> storage_ = OpenMemoryStorage();
+  std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
 };
 
 // A configuration that saves every tensor at every step.

@@ -139,9 +139,8 @@ class TestRun {
 
 // A run in memory and, once opened, the trial that reads it.
 struct TestTrial {
-  std::unique_ptr<Storage> owned = OpenMemoryStorage();
-  Storage* storage = owned.get();
-  TestRun run{storage};
+  std::shared_ptr<Storage> storage = OpenMemoryStorage();
+  TestRun run{storage.get()};
   std::unique_ptr<Trial> trial = nullptr;
 
   static TrialOptions Options() {
@@ -152,7 +151,7 @@ struct TestTrial {
   }
 
   Trial& Open(TrialOptions options = Options()) {
-    trial = std::make_unique<Trial>(std::move(owned), std::move(options));
+    trial = std::make_unique<Trial>(storage, std::move(options));
     return *trial;
   }
 };
