@@ -73,6 +73,36 @@ class RunExistsError final : public Error {
   std::string out_dir_;
 };
 
+// `out_dir` holds a run that another process is writing.
+class RunBusyError final : public Error {
+ public:
+  RunBusyError(std::string_view out_dir, std::string_view host, int64_t pid,
+               std::string_view worker);
+
+  const std::string& out_dir() const noexcept { return out_dir_; }
+  const std::string& host() const noexcept { return host_; }
+  int64_t pid() const noexcept { return pid_; }
+
+ private:
+  std::string out_dir_;
+  std::string host_;
+  int64_t pid_;
+};
+
+// The folder holds another run now than when the trial was opened.
+class RunReplacedError final : public Error {
+ public:
+  RunReplacedError(std::string_view run, std::string_view opened,
+                   std::string_view found);
+
+  const std::string& opened() const noexcept { return opened_; }
+  const std::string& found() const noexcept { return found_; }
+
+ private:
+  std::string opened_;
+  std::string found_;
+};
+
 // An operation on a file or object failed. `code` is an errno value.
 class IoError final : public Error {
  public:

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/mode.h"
+#include "smdebug/run.h"
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
 
@@ -117,8 +119,11 @@ class TensorName {
 // decided once, in BeginStep(). A tensor is reduced or copied before Save()
 // returns; encoding and I/O happen on the hook's own thread.
 //
-// The constructor throws ConfigError, InvalidCollectionConfiguration,
-// RunExistsError or IoError. After that nothing is thrown into training (unless
+// The constructor takes a place in the run of the folder, and sets a run aside
+// that lies there and did not finish. It throws ConfigError,
+// InvalidCollectionConfiguration, RunExistsError (a finished run is there),
+// RunBusyError (others write there) or IoError (such as for a folder that
+// cannot be written). After that nothing is thrown into training (unless
 // `strict`): a failure is logged once, counted in stats() and in the ledger,
 // and the rest of the run goes on. In a forked child every call does nothing.
 //
@@ -141,7 +146,7 @@ class Hook {
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
-  // Closes.
+  // Closes; as failed if an exception is passing.
   ~Hook();
 
   // Adds `collection`, or replaces the one of that name. Only before the first
@@ -228,6 +233,8 @@ class Hook {
   const HookConfig& config() const noexcept;
   // The name of this process in the job.
   const std::string& worker() const noexcept;
+  // The identity of the run; empty if this worker writes nothing.
+  const std::string& run_id() const noexcept;
   // Where the run is written; null if this worker writes nothing.
   std::shared_ptr<Storage> storage() const noexcept;
 
@@ -235,12 +242,16 @@ class Hook {
   // marker. Later calls do nothing; later saves are counted as dropped.
   void Close();
 
+  // The same for a job that did not finish; `reason` is for readers.
+  void Close(Ending ending, std::string_view reason = {});
+
   // Closes without ending the job, for a caller that starts over: the folder is
   // free for the next hook, which sets the unfinished run aside.
   void Abandon();
 
  private:
   std::unique_ptr<hook::Recorder> recorder_;
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace smdebug

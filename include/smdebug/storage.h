@@ -162,6 +162,11 @@ class Storage {
   // Atomic where the store can. Throws IoError, also if `from` is missing.
   virtual void Move(std::string_view from, std::string_view to) = 0;
 
+  // Gives each published file whose key starts with `from` the key that starts
+  // with `to` instead. All at once where the store can; else in key order, and
+  // whoever is interrupted calls it again. Throws IoError.
+  virtual void MoveAll(std::string_view from, std::string_view to);
+
   // Watches the files right below the root, and those at any depth below
   // `folders`, which are of the form of keys. Neither the root nor the folders
   // need to exist yet. nullptr where the store cannot tell; the caller has to

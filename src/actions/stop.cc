@@ -132,8 +132,8 @@ class StopWriters final : public Stop {
     if (writers.processes.empty()) {
       throw ActionError(
           "stop",
-          "no living process of this machine writes the run; nothing "
-          "was stopped");
+          "no living process of this machine shows that it writes the run; "
+          "nothing was stopped (stop:<pid> stops any process)");
     }
     if (writers.jobs.size() > 1) {
       throw ActionError(

@@ -1,15 +1,17 @@
 #include "src/actions/stop.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smdebug/storage.h"
 #include "src/actions/child_for_test.h"
 #include "src/actions/process.h"
-#include "src/base/clock.h"
 #include "src/base/host.h"
-#include "src/index/claim.h"
-#include "src/index/ledger.h"
+#include "src/run/claim.h"
+#include "src/run/ledger.h"
+#include "src/run/presence.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug::actions {
@@ -104,7 +106,9 @@ TEST(StopTest, WhatMustNotBeStoppedIsRefused) {
 // A run that is said to be written by processes of this machine.
 class StopWritersTest : public ::testing::Test {
  protected:
-  StopWritersTest() : run_(OpenLocalStorage(dir_ / "job-7/out")) {}
+  StopWritersTest() : run_(OpenLocalStorage(dir_ / "job-7/out")) {
+    Write("claim.smd", "");  // The folder has to be there to be known.
+  }
 
   void Write(const std::string& key, const std::string& text) {
     const auto file = run_->Create(key);
@@ -113,15 +117,23 @@ class StopWritersTest : public ::testing::Test {
     file->Publish();
   }
 
-  index::Ledger LedgerOf(const Child& child) {
-    return {.worker = "worker_0",
-            .host = base::HostName(),
-            .pid = child.pid(),
-            .started = base::WallSeconds()};
+  // A process that takes the place of `worker`, as a hook does.
+  std::unique_ptr<Child> Writer(const std::string& worker = "worker_0") {
+    const run::Presence presence(run::PresenceName(*run_, kRun, worker));
+    return std::make_unique<Child>();
   }
 
-  void Write(const index::Ledger& ledger) {
-    Write("ledger/" + ledger.worker + ".json", index::ToJson(ledger));
+  static run::Ledger LedgerOf(const Child& child,
+                              const std::string& worker = "worker_0") {
+    return {.worker = worker,
+            .run = kRun,
+            .host = base::HostName(),
+            .pid = child.pid(),
+            .start = base::ProcessStart(child.pid())};
+  }
+
+  void Write(const run::Ledger& ledger) {
+    Write("ledger/" + ledger.worker + ".json", run::ToJson(ledger));
   }
 
   std::string Do(const std::string& prefix = "") {
@@ -130,82 +142,96 @@ class StopWritersTest : public ::testing::Test {
     return stop->Do({.rule = "R", .run = run_->root(), .step = 3});
   }
 
+  static constexpr const char* kRun = "an-id";
   testing::TempDir dir_;
   const std::shared_ptr<Storage> run_;
 };
 
 TEST_F(StopWritersTest, EveryWorkerOfTheJobIsEnded) {
-  Child first;
-  Child second;
-  Write(LedgerOf(first));
-  index::Ledger ledger = LedgerOf(second);
-  ledger.worker = "worker_1";
-  Write(ledger);
+  const auto first = Writer("worker_0");
+  const auto second = Writer("worker_1");
+  Write(LedgerOf(*first, "worker_0"));
+  Write(LedgerOf(*second, "worker_1"));
   EXPECT_EQ(Do(), "2 ended after SIGTERM");
-  EXPECT_EQ(first.EndedBy(), SIGTERM);
-  EXPECT_EQ(second.EndedBy(), SIGTERM);
+  EXPECT_EQ(first->EndedBy(), SIGTERM);
+  EXPECT_EQ(second->EndedBy(), SIGTERM);
 }
 
-TEST_F(StopWritersTest, TheClaimTellsOneProcessFromAnother) {
-  Child child;
-  Write(LedgerOf(child));
-  index::Claim claim{.host = base::HostName(),
-                     .pid = child.pid(),
-                     .start = base::ProcessStart(child.pid()) - 1};
-  Write("claim.smd", index::ToJson(claim));
+TEST_F(StopWritersTest, WhatAFileClaimsAloneStopsNobody) {
+  const Child bystander;
+  Write(LedgerOf(bystander));
+  Write("claim.smd",
+        run::ToJson(run::Claim{.run = kRun,
+                               .worker = "worker_0",
+                               .host = base::HostName(),
+                               .pid = bystander.pid(),
+                               .start = base::ProcessStart(bystander.pid())}));
   EXPECT_THROW(Do(), ActionError);
-  EXPECT_TRUE(child.IsAlive());
-  ++claim.start;
-  Write("claim.smd", index::ToJson(claim));
+  EXPECT_TRUE(bystander.IsAlive());
+}
+
+TEST_F(StopWritersTest, TheWriterOfAnotherRunIsLeftAlone) {
+  const auto writer = Writer();
+  run::Ledger ledger = LedgerOf(*writer);
+  ledger.run = "another-id";
+  Write(ledger);
+  EXPECT_THROW(Do(), ActionError);
+  // The same run, as a copy of its files in another folder claims.
+  Write(LedgerOf(*writer));
+  std::filesystem::copy(run_->root(), dir_ / "copy",
+                        std::filesystem::copy_options::recursive);
+  const auto stop = MakeStop({.kind = ActionKind::kStop}, kLong);
+  EXPECT_THROW(stop->Do({.rule = "R", .run = dir_ / "copy", .step = 3}),
+               ActionError);
+  EXPECT_TRUE(writer->IsAlive());
   EXPECT_EQ(Do(), "1 ended after SIGTERM");
 }
 
 TEST_F(StopWritersTest, WhoDoesNotWriteTheRunHereIsLeftAlone) {
-  const Child child;
-  index::Ledger closed = LedgerOf(child);
+  const auto writer = Writer();
+  run::Ledger closed = LedgerOf(*writer);
   closed.closed = true;
-  index::Ledger elsewhere = LedgerOf(child);
+  run::Ledger elsewhere = LedgerOf(*writer);
   elsewhere.host = "elsewhere";
-  index::Ledger earlier = LedgerOf(child);
-  earlier.started = 1;  // So the number was given again.
-  index::Ledger init = LedgerOf(child);
+  run::Ledger earlier = LedgerOf(*writer);
+  --earlier.start;  // So the number was given again.
+  run::Ledger init = LedgerOf(*writer);
   init.pid = 1;
-  for (const index::Ledger& ledger : {closed, elsewhere, earlier, init}) {
+  for (const run::Ledger& ledger : {closed, elsewhere, earlier, init}) {
     Write(ledger);
     EXPECT_THROW(Do(), ActionError);
   }
-  EXPECT_TRUE(child.IsAlive());
+  EXPECT_TRUE(writer->IsAlive());
 }
 
 TEST_F(StopWritersTest, OnlyTheJobWithThePrefixIsEnded) {
-  Child child;
-  index::Ledger ledger = LedgerOf(child);
+  const auto writer = Writer();
+  run::Ledger ledger = LedgerOf(*writer);
   ledger.job = "train-2026";
   Write(ledger);
   EXPECT_THROW(Do("rain"), ActionError);
-  EXPECT_TRUE(child.IsAlive());
+  EXPECT_TRUE(writer->IsAlive());
   EXPECT_EQ(Do("train"), "1 ended after SIGTERM");
 }
 
 TEST_F(StopWritersTest, AFolderOfTheRunNamesTheJobToo) {
-  const Child child;
-  Write(LedgerOf(child));
+  const auto writer = Writer();
+  Write(LedgerOf(*writer));
   EXPECT_EQ(Do("job-"), "1 ended after SIGTERM");
 }
 
 TEST_F(StopWritersTest, NothingIsStoppedIfSeveralJobsFit) {
-  const Child first;
-  const Child second;
-  index::Ledger ledger = LedgerOf(first);
+  const auto first = Writer("worker_0");
+  const auto second = Writer("worker_1");
+  run::Ledger ledger = LedgerOf(*first, "worker_0");
   ledger.job = "train-1";
   Write(ledger);
-  ledger = LedgerOf(second);
+  ledger = LedgerOf(*second, "worker_1");
   ledger.job = "train-2";
-  ledger.worker = "worker_1";
   Write(ledger);
   EXPECT_THROW(Do("train"), ActionError);
-  EXPECT_TRUE(first.IsAlive());
-  EXPECT_TRUE(second.IsAlive());
+  EXPECT_TRUE(first->IsAlive());
+  EXPECT_TRUE(second->IsAlive());
 }
 
 TEST_F(StopWritersTest, ARunWithoutWriterIsLeftAlone) {

@@ -5,69 +5,50 @@
 #include <memory>
 #include <optional>
 
-#include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/base/host.h"
 #include "src/base/log.h"
-#include "src/index/claim.h"
-#include "src/index/ledger.h"
-#include "src/index/run_files.h"
+#include "src/run/presence.h"
+#include "src/run/survey.h"
 
 namespace smdebug::actions {
 namespace {
 
-std::optional<index::Claim> ReadClaim(const Storage& run) {
-  const auto blob = run.Read(index::kClaimKey);
-  return blob ? index::ParseClaim(blob->text()) : std::nullopt;
-}
-
-std::optional<index::Ledger> ReadLedger(const Storage& run,
-                                        const std::string& key) {
-  const auto blob = run.Read(key);
-  if (!blob) return std::nullopt;
-  try {
-    return index::ParseLedger(blob->text(), key);
-  } catch (const FormatError& error) {
-    base::LogWarning("{}", error.what());
-    return std::nullopt;
-  }
-}
-
-// The process that the ledger is of, if it lives here.
-std::optional<ProcessId> FindWriter(const index::Ledger& ledger,
-                                    const std::optional<index::Claim>& claim) {
+// The process that the ledger names, if it lives here and shows that it writes
+// the run. A ledger is a file, and may name anyone.
+std::optional<ProcessId> FindWriter(const run::Ledger& ledger,
+                                    const Storage& storage) {
   if (ledger.closed || ledger.pid <= 1 || ledger.host != base::HostName()) {
     return std::nullopt;
   }
   const auto process = FindProcess(static_cast<pid_t>(ledger.pid));
-  if (!process) return std::nullopt;
-  if (claim && claim->host == ledger.host && claim->pid == ledger.pid) {
-    return claim->start == process->start ? process : std::nullopt;
+  if (!process || process->start != ledger.start) return std::nullopt;
+  if (!run::IsPresent(ledger.pid,
+                      run::PresenceName(storage, ledger.run, ledger.worker))) {
+    base::LogWarning(
+        "{}: the ledger of {} names process {}, which does not hold its place "
+        "in the run",
+        storage.root(), ledger.worker, ledger.pid);
+    return std::nullopt;
   }
-  // The system tells when a process began to about a second.
-  constexpr double kSlack = 2;
-  if (StartedAt(*process) > ledger.started + kSlack) return std::nullopt;
   return process;
 }
 
 }  // namespace
 
 Writers FindWriters(const std::string& folder) {
-  const std::shared_ptr<Storage> run = OpenStorage(folder);
-  const auto claim = ReadClaim(*run);
+  const std::shared_ptr<Storage> storage = OpenStorage(folder);
   Writers writers;
-  for (const FileInfo& file : run->List("ledger/")) {
-    const auto ledger = ReadLedger(*run, file.key);
-    if (!ledger) continue;
-    const auto process = FindWriter(*ledger, claim);
+  for (const run::Ledger& ledger : run::LookAt(*storage).ledgers) {
+    const auto process = FindWriter(ledger, *storage);
     if (!process) continue;
     if (std::ranges::find(writers.processes, *process) ==
         writers.processes.end()) {
       writers.processes.push_back(*process);
     }
-    if (!ledger->job.empty() &&
-        std::ranges::find(writers.jobs, ledger->job) == writers.jobs.end()) {
-      writers.jobs.push_back(ledger->job);
+    if (!ledger.job.empty() &&
+        std::ranges::find(writers.jobs, ledger.job) == writers.jobs.end()) {
+      writers.jobs.push_back(ledger.job);
     }
   }
   return writers;

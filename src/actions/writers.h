@@ -15,10 +15,10 @@ struct Writers {
   std::vector<std::string> jobs;
 };
 
-// What the claim and the ledgers of the run in `folder` tell, checked against
-// the processes there are: a number that was given again does not count, nor
-// does a worker that has closed. Throws IoError and ConfigError if the run
-// cannot be read.
+// Those that the ledgers of the run in `folder` name and that hold their place
+// in it (run::Presence), as the kernel tells: neither what a file claims alone
+// counts, nor a number that was given again, nor a worker that has closed.
+// Throws IoError and ConfigError if the run cannot be read.
 Writers FindWriters(const std::string& folder);
 
 // Whether a job that writes to `folder` may be meant by `prefix`: the name of

@@ -37,6 +37,26 @@ RunExistsError::RunExistsError(std::string_view out_dir)
                         out_dir)),
       out_dir_(out_dir) {}
 
+RunBusyError::RunBusyError(std::string_view out_dir, std::string_view host,
+                           int64_t pid, std::string_view worker)
+    : Error(fmt::format(
+          "{} is being written by process {} on {} (as {}). Give each job a "
+          "folder of its own, or each process of a job its own worker name and "
+          "the number of workers.",
+          out_dir, pid, host, worker)),
+      out_dir_(out_dir),
+      host_(host),
+      pid_(pid) {}
+
+RunReplacedError::RunReplacedError(std::string_view run,
+                                   std::string_view opened,
+                                   std::string_view found)
+    : Error(fmt::format("{} holds another run now ({}, no longer {}); open it "
+                        "again",
+                        run, found.empty() ? "without an id" : found, opened)),
+      opened_(opened),
+      found_(found) {}
+
 IoError::IoError(std::string_view operation, std::string_view path, int code)
     : Error(fmt::format("{} {}: {}", operation, path,
                         std::generic_category().message(code))),

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text.h"
+
 namespace smdebug::base {
 
 std::string HostName() {
@@ -17,6 +19,29 @@ std::string HostName() {
     return "localhost";
   }
   return name.data();
+}
+
+std::string MachineId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::array<char, 64> processes{};
+  if (!(file >> boot) || readlink("/proc/self/ns/pid", processes.data(),
+                                  processes.size() - 1) < 0) {
+    return {};
+  }
+  return fmt::format("{} {}", boot, processes.data());
+}
+
+double BootSeconds() {
+  std::ifstream file("/proc/stat");
+  std::string line;
+  while (std::getline(file, line)) {
+    constexpr std::string_view kKey = "btime ";
+    if (!line.starts_with(kKey)) continue;
+    return static_cast<double>(
+        ParseInt(std::string_view(line).substr(kKey.size())).value_or(0));
+  }
+  return 0;
 }
 
 std::optional<ProcessStatus> FindProcessStatus(int64_t pid) {

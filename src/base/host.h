@@ -9,6 +9,15 @@ namespace smdebug::base {
 // This machine's name; "localhost" if it has none.
 std::string HostName();
 
+// Tells this machine, since it was started, and this table of processes (a
+// container has its own) from all others: where it is the same, a process id
+// means the same process. Empty if the system does not tell.
+std::string MachineId();
+
+// When this machine was started, in seconds since the epoch; 0 if the system
+// does not tell.
+double BootSeconds();
+
 // What the system tells of a process.
 struct ProcessStatus {
   char state = 'X';

@@ -39,7 +39,9 @@ std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
 
 Hook::~Hook() {
   try {
-    Close();
+    // A hook that goes while an exception passes has seen its job fail.
+    Close(std::uncaught_exceptions() > exceptions_ ? Ending::kFailed
+                                                   : Ending::kFinished);
   } catch (const std::exception&) {
     // A strict hook reports by Close(); a destructor cannot.
   }
@@ -164,12 +166,16 @@ void Hook::Skip(std::string_view name, std::string_view reason) {
   recorder_->Guard("call", [&] { recorder_->Skip(name, reason); });
 }
 
-void Hook::Close() {
-  recorder_->Guard("close", [&] { recorder_->Close(/*abandoned=*/false); });
+const std::string& Hook::run_id() const noexcept { return recorder_->run_id(); }
+
+void Hook::Close() { Close(Ending::kFinished); }
+
+void Hook::Close(Ending ending, std::string_view reason) {
+  recorder_->Guard("close", [&] { recorder_->Close(ending, reason); });
 }
 
 void Hook::Abandon() {
-  recorder_->Guard("close", [&] { recorder_->Close(/*abandoned=*/true); });
+  recorder_->Guard("close", [&] { recorder_->Close(std::nullopt, {}); });
 }
 
 }  // namespace smdebug

@@ -7,15 +7,16 @@
 
 #include "smdebug/error.h"
 #include "src/base/environment.h"
-#include "src/hook/run_folder.h"
-#include "src/index/run_files.h"
+#include "src/run/job.h"
+#include "src/run/keys.h"
+#include "src/run/run_id.h"
 
 namespace smdebug::hook {
 namespace {
 
 HookConfig Checked(HookConfig config, const Worker& worker) {
   Validate(config);
-  if (!index::IsValidWorkerName(worker.name)) {
+  if (!run::IsValidWorkerName(worker.name)) {
     throw ConfigError("worker name", worker.name,
                       "1 to 200 bytes without '/' and control characters");
   }
@@ -26,12 +27,16 @@ HookConfig Checked(HookConfig config, const Worker& worker) {
   return config;
 }
 
-RunFolder::Options FolderOptions(const HookConfig& config,
-                                 const Worker& worker) {
-  const bool all = config.include_workers == IncludeWorkers::kAll;
+int64_t WritingWorkers(const HookConfig& config, const Worker& worker) {
+  return config.include_workers == IncludeWorkers::kAll ? worker.count : 1;
+}
+
+run::RunFolder::Options FolderOptions(const HookConfig& config,
+                                      const Worker& worker) {
   return {.worker = worker.name,
-          .num_workers = all ? worker.count : 1,
-          .job = JobId(),
+          .num_workers = WritingWorkers(config, worker),
+          .job = run::ThisJob(),
+          .run_id = run::RunIdFromEnvironment(),
           // The platform writes the end marker of jobs that it runs.
           .managed = base::GetEnv("TRAINING_JOB_NAME").has_value()};
 }
@@ -60,12 +65,16 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
     const std::string dir = config::TensorboardDir(config_);
     if (!dir.empty()) tensorboard = OpenStorage(dir);
   }
-  const RunFolder::Options folder = FolderOptions(config_, worker);
   storage_ = std::move(storage);
-  RunFolder(storage_.get(), folder).CheckUnused();
+  folder_ = std::make_unique<run::RunFolder>(storage_,
+                                             FolderOptions(config_, worker));
+  folder_->Enter();
   writer_ = std::make_unique<Writer>(
-      config_, Writer::Options{.folder = folder, .runtime = runtime_}, storage_,
-      std::move(tensorboard), &tally_);
+      config_,
+      Writer::Options{.worker = worker_,
+                      .num_workers = WritingWorkers(config_, worker),
+                      .runtime = runtime_},
+      storage_, std::move(tensorboard), folder_.get(), &tally_);
   capturer_.WatchProgress(&writer_->progress());
 }
 
@@ -174,7 +183,12 @@ void Recorder::EndStep() {
   EndStepLocked();
 }
 
-void Recorder::Close(bool abandoned) {
+const std::string& Recorder::run_id() const noexcept {
+  static const std::string kNone;
+  return folder_ == nullptr ? kNone : folder_->run_id();
+}
+
+void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
   Stamp end;
   {
     const base::MutexLock lock(mu_);
@@ -186,7 +200,7 @@ void Recorder::Close(bool abandoned) {
     closed_ = true;
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
-  if (writer_ != nullptr && !writer_->Close(end, abandoned)) stuck_ = true;
+  if (writer_ != nullptr && !writer_->Close(end, ending, reason)) stuck_ = true;
 }
 
 void Recorder::Skip(std::string_view name, std::string_view reason) {

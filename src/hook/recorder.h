@@ -24,6 +24,7 @@
 #include "src/hook/step_counter.h"
 #include "src/hook/tally.h"
 #include "src/hook/writer.h"
+#include "src/run/run_folder.h"
 
 namespace smdebug::hook {
 
@@ -66,6 +67,7 @@ class Recorder {
   const HookConfig& config() const noexcept { return config_; }
   const std::string& worker() const noexcept { return worker_; }
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
+  const std::string& run_id() const noexcept;
   HookStats stats() const;
   StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
   std::optional<Collection> GetCollection(std::string_view name) const
@@ -77,7 +79,9 @@ class Recorder {
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
   bool BeginIdleStep() SMDEBUG_EXCLUDES(mu_);
   void EndStep() SMDEBUG_EXCLUDES(mu_);
-  void Close(bool abandoned) SMDEBUG_EXCLUDES(mu_);
+  // `ending` is unset for a job that starts over.
+  void Close(std::optional<Ending> ending, std::string_view reason)
+      SMDEBUG_EXCLUDES(mu_);
   void Skip(std::string_view name, std::string_view reason);
 
   bool StepIsDue() const noexcept {
@@ -154,6 +158,7 @@ class Recorder {
   const RuntimeOptions runtime_;
   const uint64_t fork_generation_;
   std::shared_ptr<Storage> storage_;  // Null if this worker writes nothing.
+  std::unique_ptr<run::RunFolder> folder_;  // Likewise.
   Tally tally_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.

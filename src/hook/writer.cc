@@ -37,16 +37,12 @@ void GiveWay() { setpriority(PRIO_PROCESS, 0, kNice); }
 }  // namespace
 
 struct Writer::Session {
-  Session(const HookConfig& config, const Options& options, Storage* storage,
-          Storage* tensorboard_storage)
-      : folder(storage, options.folder), plan(config::MakePlan(config)) {
+  Session(const HookConfig& config, Storage* tensorboard_storage)
+      : plan(config::MakePlan(config)) {
     if (tensorboard_storage != nullptr) {
       tensorboard.emplace(tensorboard_storage);
     }
   }
-
-  RunFolder folder;
-  bool entered = false;
 
   config::Plan plan;  // Its collections gather the names that joined them.
   bool collections_changed = true;
@@ -66,11 +62,13 @@ struct Writer::Session {
 
 Writer::Writer(const HookConfig& config, Options options,
                std::shared_ptr<Storage> storage,
-               std::shared_ptr<Storage> tensorboard, Tally* tally)
+               std::shared_ptr<Storage> tensorboard, run::RunFolder* folder,
+               Tally* tally)
     : config_(config),
       options_(std::move(options)),
       storage_(std::move(storage)),
       tensorboard_(std::move(tensorboard)),
+      folder_(folder),
       tally_(tally) {}
 
 std::vector<CapturedTensor> Writer::Submit(Batch batch) {
@@ -99,10 +97,12 @@ void Writer::StartLocked() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool Writer::Close(const Stamp& end, bool abandoned) {
+bool Writer::Close(const Stamp& end, std::optional<Ending> ending,
+                   std::string_view reason) {
   {
     const base::MutexLock lock(mu_);
-    abandoned_ = abandoned;
+    ending_ = ending;
+    reason_ = reason;
     end_ = end;
     StartLocked();
   }
@@ -142,20 +142,13 @@ void Writer::Run() {
   GiveWay();
   std::optional<Session> session;
   try {
-    session.emplace(config_, options_, storage_.get(), tensorboard_.get());
+    session.emplace(config_, tensorboard_.get());
     while (std::optional<Batch> batch = Next(*session)) {
       Process(*session, *batch);
       queue_.Recycle(std::move(batch->tensors));
       ++progress_;
     }
-    Stamp end;
-    bool abandoned = false;
-    {
-      const base::MutexLock lock(mu_);
-      end = end_;
-      abandoned = abandoned_;
-    }
-    Finish(*session, end, abandoned);
+    Finish(*session);
   } catch (...) {
     // What each stage does not handle itself, such as memory running out.
     Fail("writer");
@@ -173,7 +166,7 @@ void Writer::Run() {
 std::optional<Batch> Writer::Next(Session& session) {
   std::optional<Batch> batch = queue_.Take(kHeartbeat);
   while (!batch && !queue_.HasEnded()) {
-    if (session.entered) UpdateLedger(session, /*even_if_recent=*/true);
+    UpdateLedger(session, /*even_if_recent=*/true);
     batch = queue_.Take(kHeartbeat);
   }
   return batch;
@@ -194,8 +187,6 @@ void Writer::Process(Session& session, Batch& batch) {
     session.collections_changed = true;
   }
   session.captured += static_cast<int64_t>(batch.tensors.size());
-  if (!session.entered && !EnterFolder(session)) session.failed = true;
-  if (silent()) return;
   WriteTensors(session, batch);
   FeedTensorboard(session, batch);
   if (!batch.scalars.empty() && session.scalars.empty()) {
@@ -207,25 +198,11 @@ void Writer::Process(Session& session, Batch& batch) {
   }
 }
 
-bool Writer::EnterFolder(Session& session) {
-  try {
-    session.entered = session.folder.Enter();
-    if (session.entered) {
-      UpdateLedger(session, /*even_if_recent=*/true);
-    } else {
-      silent_ = true;
-    }
-  } catch (...) {
-    Fail("folder");
-  }
-  return session.entered;
-}
-
 StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
   if (!session.file) {
     session.file.emplace(
         storage_.get(),
-        StepFile::Options{.worker = options_.folder.worker,
+        StepFile::Options{.worker = options_.worker,
                           .durability = options_.runtime.durability,
                           .spread = config::DefaultSpread(config_.framework),
                           .progress = &progress_},
@@ -281,7 +258,7 @@ void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
   session.captured = 0;
   session.failed = false;
   FlushTensorboard(session);
-  if (session.entered) UpdateLedger(session, /*even_if_recent=*/false);
+  UpdateLedger(session, /*even_if_recent=*/false);
 }
 
 void Writer::PublishStep(Session& session, const Stamp& stamp) {
@@ -315,10 +292,10 @@ void Writer::PublishCollections(Session& session) {
   for (const auto& [name, planned] : session.plan) {
     content.collections.emplace(name, planned.collection);
   }
-  content.num_workers = options_.folder.num_workers;
+  content.num_workers = options_.num_workers;
   const std::string json = ToJson(content);
   const auto file =
-      storage_->Create(index::CollectionsFileKey(options_.folder.worker),
+      storage_->Create(index::CollectionsFileKey(options_.worker),
                        {.visibility = Visibility::kOnPublish,
                         .durability = options_.runtime.durability});
   const Bytes parts[] = {base::AsBytes(json)};
@@ -356,17 +333,21 @@ void Writer::UpdateLedger(Session& session, bool even_if_recent) {
   ledger.last_step = last_step_.load(std::memory_order_relaxed);
   tally_->FillIn(ledger);
   try {
-    session.folder.WriteLedger(std::move(ledger));
+    folder_->WriteLedger(std::move(ledger));
   } catch (...) {
     Fail("ledger");
   }
 }
 
-void Writer::Finish(Session& session, const Stamp& end, bool abandoned) {
-  if (silent()) return;
-  if (!session.entered && !EnterFolder(session)) {
-    tally_->AddLost(static_cast<int64_t>(session.scalars.size()));
-    return;
+void Writer::Finish(Session& session) {
+  Stamp end;
+  std::optional<Ending> ending;
+  std::string reason;
+  {
+    const base::MutexLock lock(mu_);
+    end = end_;
+    ending = ending_;
+    reason = reason_;
   }
   if (!session.scalars.empty()) {
     // A published step is never written again, so leftovers of the last one
@@ -390,10 +371,10 @@ void Writer::Finish(Session& session, const Stamp& end, bool abandoned) {
   tally_->FillIn(ledger);
   Tell([](StepObserver& observer) { observer.OnEnd(); });
   try {
-    if (abandoned) {
-      session.folder.Abandon(std::move(ledger));
+    if (ending) {
+      folder_->Leave(std::move(ledger), *ending, reason);
     } else {
-      session.folder.Leave(std::move(ledger));
+      folder_->Abandon(std::move(ledger));
     }
   } catch (...) {
     Fail("close");

@@ -18,10 +18,10 @@
 #include "src/config/plan.h"
 #include "src/hook/batch_queue.h"
 #include "src/hook/captured.h"
-#include "src/hook/run_folder.h"
 #include "src/hook/step_file.h"
 #include "src/hook/tally.h"
 #include "src/hook/tensorboard_writer.h"
+#include "src/run/run_folder.h"
 
 namespace smdebug::hook {
 
@@ -35,7 +35,8 @@ namespace smdebug::hook {
 class Writer {
  public:
   struct Options {
-    RunFolder::Options folder = {};
+    std::string worker = {};
+    int64_t num_workers = 1;
     RuntimeOptions runtime = {};
   };
 
@@ -43,7 +44,7 @@ class Writer {
   // `config` must not change from then on.
   Writer(const HookConfig& config, Options options,
          std::shared_ptr<Storage> storage, std::shared_ptr<Storage> tensorboard,
-         Tally* tally);
+         run::RunFolder* folder, Tally* tally);
 
   // Only after Close() has returned true.
   ~Writer() = default;
@@ -67,18 +68,19 @@ class Writer {
   }
 
   // Writes everything queued, the leftover scalars at `end` or later, the
-  // collections and the ledger, and ends the thread. The run is left unfinished
-  // if `abandoned`.
+  // collections and the ledger, and ends the thread. Without an `ending` the
+  // run is left for one that starts over.
   //
   // Returns false if nothing moved for runtime.stuck_after: what is left is
   // then counted as dropped, the thread is on its own, and the writer and all
   // it borrows must stay alive for good.
-  bool Close(const Stamp& end, bool abandoned) SMDEBUG_EXCLUDES(mu_);
+  bool Close(const Stamp& end, std::optional<Ending> ending,
+             std::string_view reason) SMDEBUG_EXCLUDES(mu_);
 
   // Grows while the thread gets anything done.
   const std::atomic<uint64_t>& progress() const noexcept { return progress_; }
 
-  // Another process owns the folder: nothing need be captured any more.
+  // The thread has failed: nothing need be captured any more.
   bool silent() const noexcept {
     return silent_.load(std::memory_order_relaxed);
   }
@@ -96,7 +98,6 @@ class Writer {
   void Run();
   std::optional<Batch> Next(Session& session);
   void Process(Session& session, Batch& batch);
-  bool EnterFolder(Session& session);
   StepFile& FileFor(Session& session, const Stamp& stamp);
   void WriteTensors(Session& session, Batch& batch);
   void FinishStep(Session& session, const Stamp& stamp, bool closing);
@@ -105,7 +106,7 @@ class Writer {
   void FeedTensorboard(Session& session, const Batch& batch);
   void FlushTensorboard(Session& session);
   void UpdateLedger(Session& session, bool even_if_recent);
-  void Finish(Session& session, const Stamp& end, bool abandoned);
+  void Finish(Session& session) SMDEBUG_EXCLUDES(mu_);
   // Tells each observer; one that throws is told no more.
   void Tell(const std::function<void(StepObserver&)>& what);
 
@@ -116,6 +117,7 @@ class Writer {
   const Options options_;
   const std::shared_ptr<Storage> storage_;
   const std::shared_ptr<Storage> tensorboard_;
+  run::RunFolder* const folder_;  // The thread's own.
   Tally* const tally_;
 
   std::vector<std::shared_ptr<StepObserver>> observers_;  // The thread's own.
@@ -124,7 +126,8 @@ class Writer {
   base::Mutex mu_;
   base::CondVar has_finished_;
   bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
-  bool abandoned_ SMDEBUG_GUARDED_BY(mu_) = false;
+  std::optional<Ending> ending_ SMDEBUG_GUARDED_BY(mu_);
+  std::string reason_ SMDEBUG_GUARDED_BY(mu_);
   bool finished_ SMDEBUG_GUARDED_BY(mu_) = false;
   Stamp end_ SMDEBUG_GUARDED_BY(mu_);
   std::exception_ptr error_ SMDEBUG_GUARDED_BY(mu_);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
-#include "src/index/json_reader.h"
 
 namespace smdebug::index {
 namespace {
@@ -18,10 +18,10 @@ constexpr size_t kMostCollectionsBytes = size_t{64} << 20;
 
 // The value under place.key; nullopt if it is missing. Throws if the key is
 // there twice.
-std::optional<JsonReader::Element> FindOne(const JsonReader& reader,
-                                           JsonReader::Object object,
-                                           JsonPlace place) {
-  std::optional<JsonReader::Element> found;
+std::optional<base::JsonReader::Element> FindOne(
+    const base::JsonReader& reader, base::JsonReader::Object object,
+    base::JsonPlace place) {
+  std::optional<base::JsonReader::Element> found;
   for (const auto [key, value] : object) {
     if (key != place.key) continue;
     if (found) reader.Fail(place, "is there twice");
@@ -30,8 +30,9 @@ std::optional<JsonReader::Element> FindOne(const JsonReader& reader,
   return found;
 }
 
-Collection ParseCollection(const JsonReader& reader,
-                           JsonReader::Element element, JsonPlace place) {
+Collection ParseCollection(const base::JsonReader& reader,
+                           base::JsonReader::Element element,
+                           base::JsonPlace place) {
   reader.GetObject(element, place);
   try {
     Collection collection = CollectionFromJson(simdjson::minify(element));
@@ -42,11 +43,11 @@ Collection ParseCollection(const JsonReader& reader,
   }
 }
 
-std::optional<int64_t> ParseNumWorkers(const JsonReader& reader) {
-  const JsonPlace meta = {.key = "_meta"};
+std::optional<int64_t> ParseNumWorkers(const base::JsonReader& reader) {
+  const base::JsonPlace meta = {.key = "_meta"};
   const auto found = FindOne(reader, reader.root(), meta);
   if (!found) return std::nullopt;
-  const JsonPlace place = {.list = meta.key, .key = "num_workers"};
+  const base::JsonPlace place = {.list = meta.key, .key = "num_workers"};
   const auto num_workers =
       FindOne(reader, reader.GetObject(*found, meta), place);
   if (!num_workers) return std::nullopt;
@@ -76,13 +77,13 @@ CollectionsFile ParseCollectionsFile(std::string_view json,
                                         "is read",
                                         kMostCollectionsBytes >> 20));
   }
-  const JsonReader reader(json, file);
-  const JsonPlace place = {.key = "collections"};
+  const base::JsonReader reader(json, file);
+  const base::JsonPlace place = {.key = "collections"};
   const auto collections = FindOne(reader, reader.root(), place);
   if (!collections) reader.Fail(place, "is missing");
   CollectionsFile content;
   for (const auto [name, element] : reader.GetObject(*collections, place)) {
-    const JsonPlace at = {.list = place.key, .key = name};
+    const base::JsonPlace at = {.list = place.key, .key = name};
     Collection collection = ParseCollection(reader, element, at);
     if (!content.collections.emplace(name, std::move(collection)).second) {
       reader.Fail(at, "is there twice");

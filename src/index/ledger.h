@@ -1,45 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
+#include "src/run/ledger.h"
 
 namespace smdebug::index {
-
-// What one worker did to a run: `ledger/<worker>.json`, rewritten as the run
-// goes on.
-struct Ledger {
-  std::string worker = {};
-  int64_t num_workers = 1;
-  std::string job = {};  // Identifies the job among those that used the folder.
-  std::string host = {};
-  int64_t pid = 0;
-  double started = 0;  // Seconds since the epoch.
-  double updated = 0;
-  bool closed = false;
-
-  int64_t last_step = -1;  // Begun, saved or not.
-  int64_t steps_saved = 0;
-  int64_t tensors_saved = 0;
-  uint64_t bytes_saved = 0;
-  int64_t scalars_saved = 0;
-  int64_t stalls = 0;
-  double stalled_seconds = 0;
-  int64_t dropped = 0;
-  int64_t skipped = 0;
-  int64_t errors = 0;
-  int64_t lost = 0;
-
-  // The first message of each kind of trouble, by kind ("write", "dtype", ...).
-  std::map<std::string, std::string, std::less<>> messages = {};
-
-  friend bool operator==(const Ledger&, const Ledger&) = default;
-};
-
-std::string ToJson(const Ledger& ledger);
-
-// Throws FormatError, naming `file`. Missing keys keep their defaults.
-Ledger ParseLedger(std::string_view json, std::string_view file);
-
+using run::Ledger;
+using run::ParseLedger;
+using run::ToJson;
 }  // namespace smdebug::index

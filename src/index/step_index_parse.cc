@@ -5,8 +5,8 @@
 
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
+#include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
-#include "src/index/json_reader.h"
 #include "src/index/step_index.h"
 #include "src/storage/key.h"
 
@@ -56,7 +56,7 @@ class IndexParser {
   }
 
  private:
-  using Object = JsonReader::Object;
+  using Object = base::JsonReader::Object;
 
   // Calls `visit` with each object of the list under `key`; place_ names it
   // meanwhile. Returns whether there is such a list.
@@ -72,7 +72,7 @@ class IndexParser {
     return true;
   }
 
-  JsonPlace At(std::string_view key) const {
+  base::JsonPlace At(std::string_view key) const {
     return {place_.list, place_.item, key};
   }
 
@@ -191,8 +191,8 @@ class IndexParser {
   }
 
   std::string_view json_;
-  JsonReader reader_;
-  JsonPlace place_;
+  base::JsonReader reader_;
+  base::JsonPlace place_;
 };
 
 }  // namespace

@@ -223,6 +223,25 @@ class LocalStorage final : public Storage {
     if (!moved) throw IoError("move", source, errno);
   }
 
+  // A whole folder is renamed at once where nothing is in the way.
+  void MoveAll(std::string_view from, std::string_view to) override {
+    const auto is_folder = [](std::string_view prefix) {
+      return prefix.size() > 1 && prefix.ends_with('/');
+    };
+    if (is_folder(from) && is_folder(to)) {
+      const std::string source = PathOf(from.substr(0, from.size() - 1));
+      const std::string target = PathOf(to.substr(0, to.size() - 1));
+      struct stat status {};
+      if (stat(source.c_str(), &status) != 0 && IsAbsent(errno)) return;
+      const bool moved = storage::WithParents(target, [&] {
+        return renameat2(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(),
+                         RENAME_NOREPLACE) == 0;
+      });
+      if (moved) return;
+    }
+    Storage::MoveAll(from, to);
+  }
+
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
     return storage::WatchLocalFiles(root_, folders);

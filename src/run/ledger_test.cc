@@ -1,4 +1,4 @@
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 
 #include <limits>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "smdebug/error.h"
 
-namespace smdebug::index {
+namespace smdebug::run {
 namespace {
 
 using ::testing::HasSubstr;
@@ -17,12 +17,17 @@ Ledger FullLedger() {
   Ledger ledger;
   ledger.worker = "worker_1";
   ledger.num_workers = 2;
+  ledger.run = "an-id";
   ledger.job = "1700000000-77";
   ledger.host = "box";
+  ledger.machine = "m";
   ledger.pid = 77;
+  ledger.start = 5;
   ledger.started = 1700000000.25;
   ledger.updated = 1700000100.125;
   ledger.closed = true;
+  ledger.ending = "failed";
+  ledger.reason = "it broke";
   ledger.last_step = 99;
   ledger.steps_saved = 10;
   ledger.tensors_saved = 300;
@@ -42,9 +47,11 @@ Ledger FullLedger() {
 TEST(LedgerTest, WritesOneLineWithTheNamesOfTheFields) {
   EXPECT_EQ(
       ToJson(FullLedger()),
-      R"({"worker": "worker_1", "num_workers": 2, "job": "1700000000-77", )"
-      R"("host": "box", "pid": 77, "started": 1700000000.25, )"
-      R"("updated": 1700000100.125, "closed": true, "last_step": 99, )"
+      R"({"worker": "worker_1", "num_workers": 2, "run": "an-id", )"
+      R"("job": "1700000000-77", "host": "box", "machine": "m", "pid": 77, )"
+      R"("start": 5, "started": 1700000000.25, "updated": 1700000100.125, )"
+      R"("closed": true, "ending": "failed", "reason": "it broke", )"
+      R"("last_step": 99, )"
       R"("steps_saved": 10, "tensors_saved": 300, )"
       R"("bytes_saved": 1099511627776, "scalars_saved": 100, "stalls": 3, )"
       R"("stalled_seconds": 0.5, "dropped": 4, "skipped": 5, "errors": 6, )"
@@ -106,4 +113,4 @@ TEST(LedgerTest, RefusesWrongTypesAndRangesNamingFileAndKey) {
 }
 
 }  // namespace
-}  // namespace smdebug::index
+}  // namespace smdebug::run

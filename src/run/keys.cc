@@ -1,21 +1,18 @@
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
-namespace smdebug::index {
+namespace smdebug::run {
 namespace {
 
-constexpr std::string_view kEventsPrefix = "events/";
 constexpr std::string_view kEventsSuffix = ".tfevents";
-constexpr std::string_view kIndexPrefix = "index/";
 constexpr std::string_view kIndexSuffix = ".json";
 // smdebug 1.0 numbers this folder but never counts.
-constexpr std::string_view kCollectionsPrefix = "collections/000000000/";
+constexpr std::string_view kCollectionsFolder = "collections/000000000/";
 constexpr std::string_view kCollectionsSuffix = "_collections.json";
-constexpr std::string_view kLedgerPrefix = "ledger/";
 constexpr std::string_view kLedgerSuffix = ".json";
 
 constexpr int64_t kStepsPerIndexFolder = 1000;
@@ -60,11 +57,22 @@ std::string IndexFileKey(int64_t step, std::string_view worker) {
 }
 
 std::string CollectionsFileKey(std::string_view worker) {
-  return fmt::format("{}{}{}", kCollectionsPrefix, worker, kCollectionsSuffix);
+  return fmt::format("{}{}{}", kCollectionsFolder, worker, kCollectionsSuffix);
 }
 
 std::string LedgerKey(std::string_view worker) {
   return fmt::format("{}{}{}", kLedgerPrefix, worker, kLedgerSuffix);
+}
+
+std::string PreviousPrefix(int64_t n) {
+  return fmt::format("{}{}/", kPreviousPrefix, n);
+}
+
+bool IsPreviousPrefix(std::string_view text) noexcept {
+  const auto number = Between(text, kPreviousPrefix, "/");
+  return number && !number->empty() && number->size() <= 18 &&
+         std::ranges::all_of(*number,
+                             [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string TensorboardFileKey(std::string_view mode, int64_t step, int64_t pid,
@@ -106,7 +114,7 @@ std::optional<StepFile> ParseStepFileKey(std::string_view key) {
 }
 
 std::optional<std::string> ParseWorkerFileKey(std::string_view key) {
-  auto worker = Between(key, kCollectionsPrefix, kCollectionsSuffix);
+  auto worker = Between(key, kCollectionsFolder, kCollectionsSuffix);
   if (!worker) worker = Between(key, kLedgerPrefix, kLedgerSuffix);
   if (!worker || !IsValidWorkerName(*worker)) return std::nullopt;
   return std::string(*worker);
@@ -121,4 +129,4 @@ bool IsValidWorkerName(std::string_view worker) noexcept {
          std::ranges::none_of(worker, forbidden);
 }
 
-}  // namespace smdebug::index
+}  // namespace smdebug::run

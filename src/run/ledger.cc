@@ -1,9 +1,9 @@
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 
+#include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
-#include "src/index/json_reader.h"
 
-namespace smdebug::index {
+namespace smdebug::run {
 namespace {
 
 // Visits every plain field with its key, so that writing and reading cannot
@@ -12,12 +12,17 @@ template <typename LedgerType, typename Visitor>
 void VisitFields(LedgerType& ledger, Visitor& visitor) {
   visitor.Text("worker", ledger.worker);
   visitor.Whole("num_workers", ledger.num_workers, 1);
+  visitor.Text("run", ledger.run);
   visitor.Text("job", ledger.job);
   visitor.Text("host", ledger.host);
+  visitor.Text("machine", ledger.machine);
   visitor.Whole("pid", ledger.pid, 0);
+  visitor.Whole("start", ledger.start, 0);
   visitor.Real("started", ledger.started);
   visitor.Real("updated", ledger.updated);
   visitor.Flag("closed", ledger.closed);
+  visitor.Text("ending", ledger.ending);
+  visitor.Text("reason", ledger.reason);
   visitor.Whole("last_step", ledger.last_step, -1);
   visitor.Whole("steps_saved", ledger.steps_saved, 0);
   visitor.Whole("tensors_saved", ledger.tensors_saved, 0);
@@ -48,7 +53,7 @@ struct FieldWriter {
 };
 
 struct FieldReader {
-  const JsonReader& reader;
+  const base::JsonReader& reader;
 
   void Text(std::string_view key, std::string& value) {
     if (const auto found = Find(key)) {
@@ -72,7 +77,7 @@ struct FieldReader {
     }
   }
 
-  std::optional<JsonReader::Element> Find(std::string_view key) const {
+  std::optional<base::JsonReader::Element> Find(std::string_view key) const {
     return reader.Find(reader.root(), key);
   }
 };
@@ -92,7 +97,7 @@ std::string ToJson(const Ledger& ledger) {
 }
 
 Ledger ParseLedger(std::string_view json, std::string_view file) {
-  const JsonReader reader(json, file);
+  const base::JsonReader reader(json, file);
   Ledger ledger;
   FieldReader fields{reader};
   VisitFields(ledger, fields);
@@ -107,4 +112,4 @@ Ledger ParseLedger(std::string_view json, std::string_view file) {
   return ledger;
 }
 
-}  // namespace smdebug::index
+}  // namespace smdebug::run

@@ -1,10 +1,10 @@
-#include "src/index/json_reader.h"
+#include "src/base/json_reader.h"
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
 
-namespace smdebug::index {
+namespace smdebug::base {
 namespace {
 
 // The parser takes about ten times the text in memory; a million tensors in
@@ -139,4 +139,4 @@ void JsonReader::Fail(JsonPlace place, std::string_view reason) const {
   throw FormatError(file_, fmt::format("{}: {}", Describe(place), reason));
 }
 
-}  // namespace smdebug::index
+}  // namespace smdebug::base

@@ -1,4 +1,4 @@
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 
 #include <limits>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace smdebug::index {
+namespace smdebug::run {
 namespace {
 
 constexpr std::string_view kDevice =
@@ -145,4 +145,4 @@ TEST(RunFilesTest, WorkerNamesAreCheckedForWhatFileNamesForbid) {
 }
 
 }  // namespace
-}  // namespace smdebug::index
+}  // namespace smdebug::run

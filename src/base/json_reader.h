@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace smdebug::index {
+namespace smdebug::base {
 
 // Names a value inside a document, for messages: `key`, `list[item]` or
 // `list[item].key`. Borrows its texts; cheap to make on the way.
@@ -60,4 +60,4 @@ class JsonReader {
   Object root_;
 };
 
-}  // namespace smdebug::index
+}  // namespace smdebug::base

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace smdebug {
+
+// How a worker's part of a job ended, and with it the job.
+enum class Ending : uint8_t {
+  kFinished,
+  kFailed,       // An exception passed.
+  kInterrupted,  // A signal ended it.
+};
+
+// "finished", "failed" or "interrupted".
+std::string_view EndingName(Ending ending) noexcept;
+
+// How far a run has come.
+enum class RunState : uint8_t {
+  kRunning,
+  kFinished,
+  kFailed,
+  kInterrupted,
+  kKilled,   // A process that wrote it is gone without a word.
+  kUnknown,  // The run does not tell, as runs of smdebug 1.0 before their end.
+};
+
+// "running", "finished", "failed", "interrupted", "killed" or "unknown".
+std::string_view RunStateName(RunState state) noexcept;
+
+// Which run a folder holds, and how it is.
+struct RunInfo {
+  std::string id = {};  // Empty if it has none, as runs of smdebug 1.0.
+  RunState state = RunState::kUnknown;
+  std::string reason = {};  // Why it failed or who is gone; may be empty.
+
+  // Whether nothing more will come.
+  bool over() const noexcept {
+    return state != RunState::kRunning && state != RunState::kUnknown;
+  }
+
+  friend bool operator==(const RunInfo&, const RunInfo&) = default;
+};
+
+}  // namespace smdebug

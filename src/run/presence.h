@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "smdebug/storage.h"
+
+namespace smdebug::run {
+
+// A worker's part in a run, as a process can show it: a socket whose name
+// nobody can take twice, and whose owner the kernel tells. What a file claims
+// is no proof of who writes a run; this is.
+//
+// Never connected to. One thread at a time.
+class Presence {
+ public:
+  Presence() = default;
+  // Takes the name, if it can be had.
+  explicit Presence(const std::string& name);
+  ~Presence();
+  Presence(Presence&& other) noexcept;
+  Presence& operator=(Presence&& other) noexcept;
+
+ private:
+  int socket_ = -1;
+};
+
+// The name of `worker` of run `run` in `storage`.
+std::string PresenceName(const Storage& storage, std::string_view run,
+                         std::string_view worker);
+
+// Whether process `pid` of this machine holds `name`. False as well if this
+// process may not look, as at processes of other users.
+bool IsPresent(int64_t pid, const std::string& name);
+
+}  // namespace smdebug::run

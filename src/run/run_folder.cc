@@ -1,0 +1,332 @@
+#include "src/run/run_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/base/bytes.h"
+#include "src/base/clock.h"
+#include "src/base/host.h"
+#include "src/base/kill_point.h"
+#include "src/base/log.h"
+#include "src/run/keys.h"
+#include "src/run/run_id.h"
+
+namespace smdebug::run {
+namespace {
+
+// How often one who waits for another to prepare the folder looks again.
+constexpr std::chrono::milliseconds kLookAgainAfter{100};
+
+// Workers of a job that neither has a name nor tells where its workers meet
+// start within this time of each other.
+constexpr double kTogetherSeconds = 600;
+
+// Whether `key` was written by `worker`.
+bool BelongsTo(std::string_view worker, std::string_view key) {
+  if (const auto step_file = ParseStepFileKey(key)) {
+    return step_file->worker == worker;
+  }
+  return ParseWorkerFileKey(key) == worker;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::shared_ptr<Storage> storage, Options options)
+    : storage_(std::move(storage)),
+      options_(std::move(options)),
+      started_(base::WallSeconds()) {}
+
+RunFolder::~RunFolder() {
+  if (!entered_) return;
+  try {
+    GiveUpClaim();
+  } catch (const std::exception&) {
+    // The process ends, and with it the claim.
+  }
+}
+
+void RunFolder::CheckEnterable() const {
+  MakePlan(LookAt(*storage_));
+  CheckWritable();
+}
+
+Entered RunFolder::Enter() {
+  while (true) {
+    const auto found = storage_->ReadVersioned(kClaimKey);
+    const Survey survey = LookAt(*storage_);
+    const Plan plan = MakePlan(survey);
+    if (plan.wait) {
+      AwaitChange();
+      continue;
+    }
+    if (plan.join) {
+      run_id_ = survey.id;
+      entered_ = true;
+      const bool again = SetAsideOwnFiles();
+      presence_ = Presence(PresenceName(*storage_, run_id_, options_.worker));
+      WriteLedger({});
+      return again ? Entered::kContinued : Entered::kJoined;
+    }
+    // An identity that was used here is of another run.
+    const bool is_used =
+        !options_.run_id.empty() && survey.id == options_.run_id;
+    run_id_ = options_.run_id.empty() || is_used ? NewRunId() : options_.run_id;
+    if (!TakeClaim(found, plan.moving)) continue;
+    entered_ = true;
+    SMDEBUG_KILL_POINT("after_claim");
+    if (!plan.moving.empty()) SetAside(plan.moving);
+    presence_ = Presence(PresenceName(*storage_, run_id_, options_.worker));
+    WriteLedger({});
+    SMDEBUG_KILL_POINT("after_enter");
+    return Entered::kNew;
+  }
+}
+
+RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
+  const RunInfo info = Judge(survey);
+  const Ledger* const writer = FindWriter(survey);
+  if (!survey.claim && writer != nullptr) {
+    // Of a job whose claim was removed by hand.
+    throw RunBusyError(storage_->root(), writer->host, writer->pid,
+                       writer->worker);
+  }
+  if (survey.claim && !info.over()) {
+    if (IsOfThisJob(survey)) {
+      if (survey.is_starting()) return {.wait = true};
+      CheckWorkerIsFree(survey);
+      return {.join = true};
+    }
+    const Claim& claim = *survey.claim;
+    if (writer == nullptr) {
+      throw RunBusyError(storage_->root(), claim.host, claim.pid, claim.worker);
+    }
+    throw RunBusyError(storage_->root(), writer->host, writer->pid,
+                       writer->worker);
+  }
+  if (survey.is_starting()) return {.moving = survey.claim->moving};
+  // A job that was started again as a whole meets its own marker.
+  const bool is_finished = survey.marker && info.state == RunState::kFinished;
+  if (is_finished && !WasOfThisJob(survey)) {
+    throw RunExistsError(storage_->root());
+  }
+  return {.moving = HasOldFiles() ? NextPrevious() : ""};
+}
+
+bool RunFolder::IsOfThisJob(const Survey& survey) const {
+  const Claim& claim = *survey.claim;
+  if (options_.num_workers == 1 || claim.num_workers != options_.num_workers) {
+    return false;
+  }
+  if (!options_.run_id.empty() && options_.run_id == claim.run) return true;
+  // Names decide where there are any.
+  if (!claim.job.empty() || !options_.job.name.empty()) {
+    return claim.job == options_.job.name;
+  }
+  return SharesProof(claim.proofs, options_.job.proofs) ||
+         std::abs(claim.claimed - started_) <= kTogetherSeconds;
+}
+
+bool RunFolder::WasOfThisJob(const Survey& survey) const {
+  if (options_.num_workers == 1) return false;
+  if (!options_.run_id.empty() && options_.run_id == survey.id) return true;
+  return !options_.job.name.empty() &&
+         std::ranges::any_of(survey.ledgers, [&](const Ledger& ledger) {
+           return ledger.worker == options_.worker &&
+                  ledger.job == options_.job.name;
+         });
+}
+
+void RunFolder::CheckWorkerIsFree(const Survey& survey) const {
+  const auto own =
+      std::ranges::find(survey.ledgers, options_.worker, &Ledger::worker);
+  if (own == survey.ledgers.end() || own->closed || !IsAlive(*own)) return;
+  throw RunBusyError(storage_->root(), own->host, own->pid, own->worker);
+}
+
+bool RunFolder::HasOldFiles() const {
+  if (storage_->Stat(kEndMarkerKey)) return true;
+  return std::ranges::any_of(kRunPrefixes, [&](std::string_view prefix) {
+    return !storage_->List(prefix).empty();
+  });
+}
+
+std::string RunFolder::NextPrevious() const {
+  int64_t n = 1;
+  while (!storage_->List(PreviousPrefix(n)).empty()) ++n;
+  return PreviousPrefix(n);
+}
+
+void RunFolder::CheckWritable() const {
+  // Destroyed before it is published, it leaves nothing behind.
+  storage_->Create(fmt::format("{}.{}", kClaimKey, getpid()));
+}
+
+Claim RunFolder::OwnClaim() const {
+  return {.run = run_id_,
+          .worker = options_.worker,
+          .num_workers = options_.num_workers,
+          .job = options_.job.name,
+          .proofs = options_.job.proofs,
+          .host = base::HostName(),
+          .machine = base::MachineId(),
+          .pid = getpid(),
+          .start = base::ProcessStart(getpid()),
+          .claimed = base::WallSeconds()};
+}
+
+bool RunFolder::TakeClaim(const std::optional<VersionedText>& found,
+                          const std::string& moving) {
+  Claim claim = OwnClaim();
+  claim.moving = moving;
+  const std::string text = ToJson(claim);
+  return found ? storage_->ReplaceIfUnchanged(kClaimKey, found->version,
+                                              base::AsBytes(text))
+               : storage_->CreateExclusive(kClaimKey, base::AsBytes(text));
+}
+
+// From the claim that names `target` on, the run before is no longer the run of
+// the folder, so it need not be whole there until it is whole in `target`. A
+// start that is killed meanwhile leaves the rest to the next one.
+void RunFolder::SetAside(const std::string& target) {
+  base::LogWarning(
+      "{} holds a run that did not finish; it is now under {} inside it",
+      storage_->root(), target);
+  for (const std::string_view prefix : kRunPrefixes) {
+    storage_->MoveAll(prefix, target + std::string(prefix));
+    SMDEBUG_KILL_POINT("after_move");
+  }
+  if (storage_->Stat(kEndMarkerKey)) {
+    storage_->Move(kEndMarkerKey, target + std::string(kEndMarkerKey));
+  }
+  SMDEBUG_KILL_POINT("after_set_aside");
+  const auto found = storage_->ReadVersioned(kClaimKey);
+  if (found && ParseClaim(found->text)->run == run_id_ &&
+      TakeClaim(found, "")) {
+    return;
+  }
+  throw Error(fmt::format("{}: another process has taken the folder meanwhile",
+                          storage_->root()));
+}
+
+bool RunFolder::SetAsideOwnFiles() {
+  std::vector<std::string> old;
+  for (const std::string_view prefix : kRunPrefixes) {
+    for (FileInfo& file : storage_->List(prefix)) {
+      if (BelongsTo(options_.worker, file.key)) {
+        old.push_back(std::move(file.key));
+      }
+    }
+  }
+  if (old.empty()) return false;
+  const std::string target = NextPrevious();
+  base::LogWarning(
+      "{}: {} comes a second time; the {} files of its first are now under {}",
+      storage_->root(), options_.worker, old.size(), target);
+  for (const std::string& key : old) storage_->Move(key, target + key);
+  return true;
+}
+
+void RunFolder::AwaitChange() const {
+  const auto watch = storage_->Watch({});
+  if (watch != nullptr) {
+    watch->Wait(watch->Changes(), kLookAgainAfter);
+  } else {
+    std::this_thread::sleep_for(kLookAgainAfter);
+  }
+}
+
+void RunFolder::FillIn(Ledger& ledger) const {
+  ledger.worker = options_.worker;
+  ledger.num_workers = options_.num_workers;
+  ledger.run = run_id_;
+  ledger.job = options_.job.name;
+  ledger.host = base::HostName();
+  ledger.machine = base::MachineId();
+  ledger.pid = getpid();
+  ledger.start = base::ProcessStart(getpid());
+  ledger.started = started_;
+  ledger.updated = base::WallSeconds();
+}
+
+void RunFolder::WriteLedger(Ledger ledger) {
+  FillIn(ledger);
+  Put(LedgerKey(options_.worker), ToJson(ledger));
+}
+
+void RunFolder::Leave(Ledger ledger, Ending ending, std::string_view reason) {
+  ledger.closed = true;
+  ledger.ending = EndingName(ending);
+  ledger.reason = reason;
+  WriteLedger(std::move(ledger));
+  SMDEBUG_KILL_POINT("after_last_ledger");
+  if (AllWorkersClosed()) {
+    // Workers that close at the same time may each see all the others closed.
+    if (!options_.managed) {
+      const std::string marker = ToJson(MakeMarker());
+      storage_->CreateExclusive(kEndMarkerKey, base::AsBytes(marker));
+    }
+    SMDEBUG_KILL_POINT("after_marker");
+    GiveUpClaim();
+  }
+  presence_ = {};
+  entered_ = false;
+}
+
+void RunFolder::Abandon(Ledger ledger) {
+  ledger.closed = true;
+  ledger.ending = EndingName(Ending::kInterrupted);
+  ledger.reason = "started over";
+  WriteLedger(std::move(ledger));
+  GiveUpClaim();
+  presence_ = {};
+  entered_ = false;
+}
+
+bool RunFolder::AllWorkersClosed() const {
+  // Each worker writes its own ledger before it looks at the others', so the
+  // last one to close sees them all.
+  const Survey survey = LookAt(*storage_);
+  for (const Damage& damage : survey.damage) {
+    base::LogWarning("{}", damage.reason);
+  }
+  const auto closed =
+      std::ranges::count_if(survey.ledgers, [&](const Ledger& ledger) {
+        return ledger.closed && ledger.run == run_id_;
+      });
+  return closed >= options_.num_workers;
+}
+
+EndMarker RunFolder::MakeMarker() const {
+  const RunInfo info = Judge(LookAt(*storage_));
+  EndMarker marker = {.run = run_id_, .reason = info.reason};
+  if (info.state == RunState::kFailed) marker.ending = Ending::kFailed;
+  if (info.state == RunState::kInterrupted) {
+    marker.ending = Ending::kInterrupted;
+  }
+  return marker;
+}
+
+void RunFolder::GiveUpClaim() {
+  const auto found = storage_->Read(kClaimKey);
+  if (!found) return;
+  const auto claim = ParseClaim(found->text());
+  if (claim && claim->run == run_id_) storage_->Remove(kClaimKey);
+}
+
+void RunFolder::Put(std::string_view key, std::string_view text) {
+  const auto file = storage_->Create(key);
+  const Bytes parts[] = {base::AsBytes(text)};
+  file->Append(parts);
+  file->Publish();
+}
+
+}  // namespace smdebug::run

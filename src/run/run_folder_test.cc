@@ -1,0 +1,509 @@
+#include "src/run/run_folder.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smdebug/error.h"
+#include "src/base/clock.h"
+#include "src/base/host.h"
+#include "src/run/claim.h"
+#include "src/run/keys.h"
+#include "tests/testing/files.h"
+#include "tests/testing/temp_dir.h"
+
+namespace smdebug::run {
+namespace {
+
+using smdebug::testing::GetFile;
+using smdebug::testing::Keys;
+using smdebug::testing::PutFile;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kIndex[] = "index/000000000/000000000001_worker_0.json";
+
+// The number of a process that has ended.
+pid_t DeadProcess() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  return child;
+}
+
+class RunFolderTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<RunFolder> Single(RunFolder::Options options = {}) {
+    options.worker = "worker_0";
+    return std::make_unique<RunFolder>(storage_, std::move(options));
+  }
+
+  std::unique_ptr<RunFolder> OneOfTwo(const std::string& worker,
+                                      const std::string& job = "") {
+    return std::make_unique<RunFolder>(
+        storage_,
+        RunFolder::Options{
+            .worker = worker, .num_workers = 2, .job = {.name = job}});
+  }
+
+  // Writes what a process leaves that is killed while it writes as `worker`.
+  void LeaveKilledRun(const std::string& worker = "worker_0",
+                      int64_t num_workers = 1) {
+    const pid_t pid = DeadProcess();
+    Claim claim = {.run = "killed",
+                   .worker = worker,
+                   .num_workers = num_workers,
+                   .host = base::HostName(),
+                   .pid = pid,
+                   .start = 77};
+    PutFile(*storage_, kClaimKey, ToJson(claim));
+    PutFile(*storage_, kIndex, "killed");
+    PutFile(*storage_, LedgerKey(worker),
+            ToJson(Ledger{.worker = worker,
+                          .num_workers = num_workers,
+                          .run = "killed",
+                          .host = base::HostName(),
+                          .pid = pid,
+                          .start = 77}));
+  }
+
+  bool Ended() const { return storage_->Stat(kEndMarkerKey).has_value(); }
+  RunInfo Info() const { return InfoOf(*storage_); }
+
+  std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
+};
+
+TEST_F(RunFolderTest, RefusesAFinishedRunAndNamesIt) {
+  Single()->CheckEnterable();
+  PutFile(*storage_, kEndMarkerKey, "");
+  try {
+    Single()->CheckEnterable();
+    FAIL() << "accepted";
+  } catch (const RunExistsError& error) {
+    EXPECT_EQ(error.out_dir(), storage_->root());
+  }
+  EXPECT_THROW(Single()->Enter(), RunExistsError);
+}
+
+TEST_F(RunFolderTest, CheckingChangesNothing) {
+  Single()->CheckEnterable();
+  EXPECT_THAT(Keys(*storage_), IsEmpty());
+  LeaveKilledRun();
+  const auto before = Keys(*storage_);
+  Single()->CheckEnterable();
+  EXPECT_EQ(Keys(*storage_), before);
+}
+
+TEST_F(RunFolderTest, ANewRunHasAnIdentityThatAllItsFilesTell) {
+  auto folder = Single();
+  EXPECT_EQ(folder->Enter(), Entered::kNew);
+  const std::string id = folder->run_id();
+  EXPECT_EQ(id.size(), 36U);
+  EXPECT_EQ(ParseClaim(*GetFile(*storage_, kClaimKey))->run, id);
+  EXPECT_EQ(Info(), (RunInfo{.id = id, .state = RunState::kRunning}));
+  folder->Leave({}, Ending::kFinished);
+  EXPECT_THAT(Keys(*storage_),
+              ElementsAre("ledger/worker_0.json", "training_job_end.ts"));
+  EXPECT_EQ(ParseEndMarker(*GetFile(*storage_, kEndMarkerKey)).run, id);
+  EXPECT_EQ(
+      ParseLedger(*GetFile(*storage_, LedgerKey("worker_0")), "ledger").run,
+      id);
+  EXPECT_EQ(Info(), (RunInfo{.id = id, .state = RunState::kFinished}));
+  EXPECT_EQ(IdentityOf(*storage_), id);
+}
+
+TEST_F(RunFolderTest, ALauncherHandsTheIdentityDown) {
+  auto folder = Single({.run_id = "launched-1"});
+  folder->Enter();
+  EXPECT_EQ(folder->run_id(), "launched-1");
+  folder->Leave({}, Ending::kFailed);
+  // A second start of the same launch is another run.
+  auto again = Single({.run_id = "launched-1"});
+  EXPECT_EQ(again->Enter(), Entered::kNew);
+  EXPECT_NE(again->run_id(), "launched-1");
+}
+
+TEST_F(RunFolderTest, ALivingOwnerIsNamedToWhoeverComes) {
+  auto owner = Single();
+  owner->Enter();
+  PutFile(*storage_, kIndex, "{}");
+  try {
+    Single()->Enter();
+    FAIL() << "let in";
+  } catch (const RunBusyError& error) {
+    EXPECT_EQ(error.pid(), getpid());
+    EXPECT_EQ(error.host(), base::HostName());
+    EXPECT_THAT(error.what(), HasSubstr(std::to_string(getpid())));
+  }
+  EXPECT_TRUE(GetFile(*storage_, kIndex));
+}
+
+TEST_F(RunFolderTest, AFolderIsFreeAgainWhenItsOwnerIsGoneWithoutLeaving) {
+  {
+    auto owner = Single();
+    owner->Enter();
+  }
+  EXPECT_FALSE(storage_->Stat(kClaimKey));
+}
+
+TEST_F(RunFolderTest, AClaimOfADeadProcessIsReplaced) {
+  const pid_t dead = DeadProcess();
+  const auto claim = [](std::string host, int64_t pid) {
+    return ToJson(Claim{.host = std::move(host), .pid = pid, .start = 77});
+  };
+  for (const std::string& text :
+       {std::string(), std::string("not json"), claim(base::HostName(), dead),
+        claim(base::HostName(), getpid()), claim("another host", 1)}) {
+    storage_ = OpenMemoryStorage();
+    PutFile(*storage_, kClaimKey, text);
+    EXPECT_EQ(Single()->Enter(), Entered::kNew) << text;
+  }
+}
+
+TEST_F(RunFolderTest, AnotherHostIsAliveWhileItShowsItself) {
+  Claim claim = {.run = "r", .host = "elsewhere", .pid = 1, .start = 1};
+  Ledger ledger = {.worker = "worker_0",
+                   .run = "r",
+                   .host = "elsewhere",
+                   .pid = 1,
+                   .updated = base::WallSeconds() - 10};
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_THROW(Single()->Enter(), RunBusyError);
+  // It has claimed the folder and not written its ledger yet.
+  storage_->Remove(LedgerKey("worker_0"));
+  claim.claimed = base::WallSeconds() - 10;
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  EXPECT_THROW(Single()->Enter(), RunBusyError);
+  claim.claimed -= 3600;
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  ledger.updated -= 3600;
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_EQ(Single()->Enter(), Entered::kNew);
+}
+
+TEST_F(RunFolderTest, AnUnfinishedRunIsSetAsideWithItsRules) {
+  LeaveKilledRun();
+  PutFile(*storage_, "rules/VanishingGradient.json", "told");
+  PutFile(*storage_, "rules/actions.jsonl", "done");
+  PutFile(*storage_, "checkpoint.pt", "the user's own");
+  auto first = Single();
+  first->Enter();
+  EXPECT_THAT(Keys(*storage_),
+              ElementsAre("checkpoint.pt", "claim.smd", "ledger/worker_0.json",
+                          std::string("previous/1/") + kIndex,
+                          "previous/1/ledger/worker_0.json",
+                          "previous/1/rules/VanishingGradient.json",
+                          "previous/1/rules/actions.jsonl"));
+  PutFile(*storage_, kIndex, "newer");
+  first.reset();  // Never left, so its run is unfinished, too.
+  PutFile(*storage_, LedgerKey("worker_0"), "torn");
+  Single()->Enter();
+  EXPECT_EQ(GetFile(*storage_, std::string("previous/1/") + kIndex), "killed");
+  EXPECT_EQ(GetFile(*storage_, std::string("previous/2/") + kIndex), "newer");
+}
+
+TEST_F(RunFolderTest, AFailedOrInterruptedRunIsSetAsideWithItsMarker) {
+  for (const Ending ending : {Ending::kFailed, Ending::kInterrupted}) {
+    storage_ = OpenMemoryStorage();
+    auto first = Single();
+    first->Enter();
+    const std::string id = first->run_id();
+    first->Leave({}, ending, "ValueError: no");
+    ASSERT_TRUE(Ended());
+    EXPECT_EQ(RunStateName(Info().state), EndingName(ending));
+    EXPECT_EQ(Info().reason, "ValueError: no");
+    auto second = Single();
+    EXPECT_EQ(second->Enter(), Entered::kNew);
+    EXPECT_FALSE(Ended());
+    EXPECT_NE(second->run_id(), id);
+    EXPECT_TRUE(GetFile(*storage_, "previous/1/training_job_end.ts"));
+  }
+}
+
+TEST_F(RunFolderTest, AStartThatWasKilledIsGoneOnWithInTheSamePlace) {
+  LeaveKilledRun();
+  Claim claim = *ParseClaim(*GetFile(*storage_, kClaimKey));
+  claim.run = "half started";
+  claim.moving = "previous/4/";
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  storage_->Move(kIndex, std::string("previous/4/") + kIndex);
+  EXPECT_EQ(Info().state, RunState::kKilled);
+  EXPECT_THAT(Info().reason, HasSubstr("previous/4/"));
+  auto folder = Single();
+  EXPECT_EQ(folder->Enter(), Entered::kNew);
+  EXPECT_THAT(Keys(*storage_, "previous/"),
+              ElementsAre(std::string("previous/4/") + kIndex,
+                          "previous/4/ledger/worker_0.json"));
+  EXPECT_EQ(ParseClaim(*GetFile(*storage_, kClaimKey))->moving, "");
+}
+
+TEST_F(RunFolderTest, WorkersOfOneJobWriteOneRun) {
+  for (const char* job : {"job 1", ""}) {
+    storage_ = OpenMemoryStorage();
+    LeaveKilledRun("worker_1", 2);
+    auto first = OneOfTwo("worker_0", job);
+    auto second = OneOfTwo("worker_1", job);
+    EXPECT_EQ(first->Enter(), Entered::kNew);
+    EXPECT_EQ(second->Enter(), Entered::kJoined);
+    EXPECT_EQ(first->run_id(), second->run_id());
+    EXPECT_THAT(Keys(*storage_, "previous/"),
+                ElementsAre(std::string("previous/1/") + kIndex,
+                            "previous/1/ledger/worker_1.json"));
+  }
+}
+
+TEST_F(RunFolderTest, AWorkerOfAnotherJobIsRefused) {
+  auto first = OneOfTwo("worker_0", "job 1");
+  first->Enter();
+  EXPECT_THROW(OneOfTwo("worker_1", "job 2")->Enter(), RunBusyError);
+  EXPECT_THROW(OneOfTwo("worker_1")->Enter(), RunBusyError);
+  EXPECT_THROW(Single()->Enter(), RunBusyError);
+  RunFolder of_three(
+      storage_,
+      {.worker = "worker_1", .num_workers = 3, .job = {.name = "job 1"}});
+  EXPECT_THROW(of_three.Enter(), RunBusyError);
+}
+
+TEST_F(RunFolderTest, WithoutANameTheMeetingPlaceOrTheParentTells) {
+  const auto worker = [&](std::string name, std::vector<std::string> proofs) {
+    return std::make_unique<RunFolder>(
+        storage_, RunFolder::Options{.worker = std::move(name),
+                                     .num_workers = 2,
+                                     .job = {.proofs = std::move(proofs)}});
+  };
+  auto first = worker("worker_0", {"rendezvous a:1", "parent b 7 7"});
+  first->Enter();
+  // Long ago, so that the time of starting says nothing.
+  Claim claim = *ParseClaim(*GetFile(*storage_, kClaimKey));
+  claim.claimed -= 86400;
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  EXPECT_THROW(worker("worker_1", {"rendezvous a:2"})->Enter(), RunBusyError);
+  EXPECT_THROW(worker("worker_1", {})->Enter(), RunBusyError);
+  EXPECT_EQ(worker("worker_1", {"parent b 7 7"})->Enter(), Entered::kJoined);
+}
+
+TEST_F(RunFolderTest, ANameThatIsTakenIsNotGivenTwice) {
+  auto first = OneOfTwo("worker_0", "job 1");
+  first->Enter();
+  EXPECT_THROW(OneOfTwo("worker_0", "job 1")->Enter(), RunBusyError);
+}
+
+TEST_F(RunFolderTest, AWorkerThatComesAgainSetsItsOwnFilesAside) {
+  auto first = OneOfTwo("worker_1", "job 1");
+  first->Enter();
+  auto killed = OneOfTwo("worker_0", "job 1");
+  killed->Enter();
+  PutFile(*storage_, kIndex, "of the first time");
+  Ledger ledger =
+      ParseLedger(*GetFile(*storage_, LedgerKey("worker_0")), "ledger");
+  ledger.pid = DeadProcess();
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  auto again = OneOfTwo("worker_0", "job 1");
+  EXPECT_EQ(again->Enter(), Entered::kContinued);
+  EXPECT_EQ(again->run_id(), first->run_id());
+  EXPECT_EQ(GetFile(*storage_, std::string("previous/1/") + kIndex),
+            "of the first time");
+  EXPECT_TRUE(GetFile(*storage_, LedgerKey("worker_1")));
+}
+
+TEST_F(RunFolderTest, ASecondJobOfManyIsNotLetIntoAFinishedRun) {
+  auto first = OneOfTwo("worker_0", "job 1");
+  auto second = OneOfTwo("worker_1", "job 1");
+  first->Enter();
+  second->Enter();
+  first->Leave({}, Ending::kFinished);
+  EXPECT_FALSE(Ended());
+  second->Leave({}, Ending::kFinished);
+  ASSERT_TRUE(Ended());
+  EXPECT_THROW(OneOfTwo("worker_1", "job 2")->Enter(), RunExistsError);
+  EXPECT_THROW(OneOfTwo("worker_1")->Enter(), RunExistsError);
+  // One that is started again under its name begins anew.
+  auto again = OneOfTwo("worker_1", "job 1");
+  EXPECT_EQ(again->Enter(), Entered::kNew);
+  EXPECT_TRUE(GetFile(*storage_, "previous/1/training_job_end.ts"));
+}
+
+TEST_F(RunFolderTest, AReRunWithFewerWorkersDoesNotCountOldLedgers) {
+  auto crashed = OneOfTwo("worker_1", "job 1");
+  crashed->Enter();
+  crashed->Leave({}, Ending::kFailed);
+  crashed.reset();
+  // The other one never came, and this process is not it.
+  Claim claim = *ParseClaim(*GetFile(*storage_, kClaimKey));
+  claim.pid = DeadProcess();
+  PutFile(*storage_, kClaimKey, ToJson(claim));
+  Ledger ledger =
+      ParseLedger(*GetFile(*storage_, LedgerKey("worker_1")), "ledger");
+  ledger.pid = claim.pid;
+  PutFile(*storage_, LedgerKey("worker_1"), ToJson(ledger));
+  EXPECT_EQ(Info().state, RunState::kKilled);
+  auto folder = OneOfTwo("worker_0", "job 2");
+  EXPECT_EQ(folder->Enter(), Entered::kNew);
+  folder->Leave({}, Ending::kFinished);
+  EXPECT_FALSE(Ended());
+}
+
+TEST_F(RunFolderTest, TheWorstEndingIsThatOfTheRun) {
+  auto first = OneOfTwo("worker_0", "job 1");
+  auto second = OneOfTwo("worker_1", "job 1");
+  first->Enter();
+  second->Enter();
+  first->Leave({}, Ending::kFailed, "worker_0 is unhappy");
+  second->Leave({}, Ending::kInterrupted);
+  EXPECT_EQ(Info().state, RunState::kFailed);
+  EXPECT_EQ(Info().reason, "worker_0 is unhappy");
+  EXPECT_EQ(ParseEndMarker(*GetFile(*storage_, kEndMarkerKey)).ending,
+            Ending::kFailed);
+}
+
+TEST_F(RunFolderTest, WorkersThatEndAtOnceMayBothMarkTheEnd) {
+  auto folder = Single();
+  folder->Enter();
+  // Another worker was faster by a moment.
+  storage_->CreateExclusive(kEndMarkerKey, {});
+  EXPECT_NO_THROW(folder->Leave({}, Ending::kFinished));
+  EXPECT_TRUE(Ended());
+}
+
+TEST_F(RunFolderTest, ThePlatformWritesTheMarkerOfAManagedJob) {
+  auto folder = Single({.managed = true});
+  folder->Enter();
+  folder->Leave({}, Ending::kFailed, "why");
+  EXPECT_FALSE(Ended());
+  EXPECT_THAT(Keys(*storage_), Not(Contains("claim.smd")));
+  EXPECT_EQ(Info().state, RunState::kFailed);
+  PutFile(*storage_, kEndMarkerKey, "");
+  EXPECT_EQ(Info().state, RunState::kFailed);
+  EXPECT_EQ(Info().reason, "why");
+}
+
+TEST_F(RunFolderTest, AnAbandonedRunMakesRoomForTheNext) {
+  auto first = Single();
+  first->Enter();
+  first->Abandon({});
+  EXPECT_FALSE(Ended());
+  EXPECT_EQ(Info().state, RunState::kInterrupted);
+  EXPECT_EQ(Single()->Enter(), Entered::kNew);
+  EXPECT_TRUE(GetFile(*storage_, "previous/1/ledger/worker_0.json"));
+}
+
+TEST_F(RunFolderTest, ARunWhoseProcessIsGoneWasKilled) {
+  LeaveKilledRun();
+  EXPECT_EQ(Info().state, RunState::kKilled);
+  EXPECT_THAT(Info().reason, HasSubstr("worker_0"));
+  EXPECT_EQ(Info().id, "killed");
+}
+
+TEST_F(RunFolderTest, RunsOfOldAndEmptyFoldersTellNothing) {
+  EXPECT_EQ(Info(), RunInfo{});
+  PutFile(*storage_, kIndex, "{}");
+  EXPECT_EQ(Info(), RunInfo{});
+  PutFile(*storage_, kEndMarkerKey, "");
+  EXPECT_EQ(Info(), (RunInfo{.state = RunState::kFinished}));
+}
+
+TEST_F(RunFolderTest, TheLedgerSaysWhoWroteIt) {
+  auto folder = OneOfTwo("worker_1", "job 7");
+  folder->Enter();
+  folder->WriteLedger({.last_step = 12});
+  const auto ledger =
+      ParseLedger(*GetFile(*storage_, "ledger/worker_1.json"), "ledger");
+  EXPECT_EQ(ledger.worker, "worker_1");
+  EXPECT_EQ(ledger.num_workers, 2);
+  EXPECT_EQ(ledger.run, folder->run_id());
+  EXPECT_EQ(ledger.job, "job 7");
+  EXPECT_EQ(ledger.pid, getpid());
+  EXPECT_EQ(ledger.start, base::ProcessStart(getpid()));
+  EXPECT_EQ(ledger.last_step, 12);
+  EXPECT_FALSE(ledger.closed);
+  EXPECT_GE(ledger.updated, ledger.started);
+}
+
+// Many threads stand for many processes: each has a folder object of its own.
+TEST_F(RunFolderTest, OfManyThatStartTogetherOneOwnsTheFolder) {
+  constexpr int kThreads = 8;
+  for (int round = 0; round < 20; ++round) {
+    storage_ = OpenMemoryStorage();
+    LeaveKilledRun();
+    std::vector<std::unique_ptr<RunFolder>> folders(kThreads);
+    std::atomic<int> owners = 0;
+    std::atomic<int> refused = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (auto& folder : folders) {
+        threads.emplace_back([&] {
+          folder = Single();
+          try {
+            folder->Enter();
+            ++owners;
+          } catch (const RunBusyError&) {
+            ++refused;
+          }
+        });
+      }
+    }
+    EXPECT_EQ(owners, 1);
+    EXPECT_EQ(refused, kThreads - 1);
+    EXPECT_THAT(Keys(*storage_, "previous/"),
+                ElementsAre(std::string("previous/1/") + kIndex,
+                            "previous/1/ledger/worker_0.json"));
+  }
+}
+
+TEST_F(RunFolderTest, OfManyWorkersThatStartTogetherOneMovesAndAllWrite) {
+  constexpr int kThreads = 8;
+  for (int round = 0; round < 20; ++round) {
+    storage_ = OpenMemoryStorage();
+    LeaveKilledRun();
+    std::vector<std::unique_ptr<RunFolder>> folders;
+    for (int i = 0; i < kThreads; ++i) {
+      folders.push_back(std::make_unique<RunFolder>(
+          storage_, RunFolder::Options{.worker = "worker_" + std::to_string(i),
+                                       .num_workers = kThreads,
+                                       .job = {.name = "job"}}));
+    }
+    std::atomic<int> begun = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (auto& folder : folders) {
+        threads.emplace_back([&] {
+          if (folder->Enter() == Entered::kNew) ++begun;
+        });
+      }
+    }
+    EXPECT_EQ(begun, 1);
+    for (auto& folder : folders) {
+      EXPECT_EQ(folder->run_id(), folders.front()->run_id());
+    }
+    EXPECT_THAT(Keys(*storage_, "ledger/"), ::testing::SizeIs(kThreads));
+  }
+}
+
+TEST(RunFolderOnDiskTest, AFolderThatCannotBeWrittenIsRefused) {
+  // Where not even root may make a file.
+  RunFolder folder(OpenLocalStorage("/proc/self/fdinfo"), {.worker = "w"});
+  EXPECT_THROW(folder.CheckEnterable(), IoError);
+  EXPECT_THROW(folder.Enter(), IoError);
+}
+
+TEST(RunFolderOnDiskTest, CheckingLeavesNoFileBehind) {
+  const smdebug::testing::TempDir dir;
+  RunFolder folder(OpenLocalStorage(dir.path().string()), {.worker = "w"});
+  folder.CheckEnterable();
+  EXPECT_THAT(smdebug::testing::FilesBelow(dir.path()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace smdebug::run

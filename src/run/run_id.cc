@@ -1,0 +1,41 @@
+#include "src/run/run_id.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/base/environment.h"
+
+namespace smdebug::run {
+
+std::string NewRunId() {
+  std::random_device device;
+  std::array<uint32_t, 4> bits{};
+  for (uint32_t& word : bits) word = device();
+  // Version 4, variant 1.
+  bits[1] = (bits[1] & 0xffff0fffU) | 0x4000U;
+  bits[2] = (bits[2] & 0x3fffffffU) | 0x80000000U;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", bits[0],
+                     bits[1] >> 16, bits[1] & 0xffffU, bits[2] >> 16,
+                     bits[2] & 0xffffU, bits[3]);
+}
+
+std::string RunIdFromEnvironment() {
+  std::string id = base::GetEnv("SMDEBUG_RUN_ID").value_or("");
+  constexpr size_t kMostBytes = 128;
+  const bool is_plain = std::ranges::all_of(id, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':';
+  });
+  if (!is_plain || id.size() > kMostBytes) {
+    throw ConfigError("SMDEBUG_RUN_ID", id,
+                      "at most 128 letters, digits and characters of -_.:");
+  }
+  return id;
+}
+
+}  // namespace smdebug::run

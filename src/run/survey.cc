@@ -1,0 +1,261 @@
+#include "src/run/survey.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "src/base/clock.h"
+#include "src/base/host.h"
+#include "src/base/json_reader.h"
+#include "src/base/json_writer.h"
+#include "src/run/keys.h"
+
+namespace smdebug {
+
+std::string_view EndingName(Ending ending) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"finished", "failed",
+                                                      "interrupted"};
+  return kNames[static_cast<size_t>(ending)];
+}
+
+std::string_view RunStateName(RunState state) noexcept {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "running", "finished", "failed", "interrupted", "killed", "unknown"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+namespace run {
+namespace {
+
+// A living process updates its ledger every minute.
+constexpr double kSilenceSeconds = 300;
+
+// What is known of a process that wrote.
+struct Trace {
+  const std::string& host;
+  const std::string& machine;
+  int64_t pid;
+  uint64_t start;
+  double seen;  // When it last showed itself, in seconds since the epoch.
+};
+
+bool Lives(const Trace& trace) {
+  const bool is_here =
+      trace.host == base::HostName() &&
+      (trace.machine.empty() || trace.machine == base::MachineId());
+  if (is_here) {
+    const auto status = base::FindProcessStatus(trace.pid);
+    if (!status || status->HasEnded()) return false;
+    return trace.start == 0 || status->start == trace.start;
+  }
+  // Before this machine was started, nothing on it that writes now was there.
+  if (trace.host == base::HostName() && trace.seen < base::BootSeconds()) {
+    return false;
+  }
+  return base::WallSeconds() - trace.seen <= kSilenceSeconds;
+}
+
+std::optional<Claim> ReadClaim(const Storage& storage) {
+  const auto blob = storage.Read(kClaimKey);
+  return blob ? ParseClaim(blob->text()) : std::nullopt;
+}
+
+std::optional<EndMarker> ReadMarker(const Storage& storage) {
+  const auto blob = storage.Read(kEndMarkerKey);
+  return blob ? std::optional(ParseEndMarker(blob->text())) : std::nullopt;
+}
+
+// The last word of a worker; a closed ledger of an older version says none.
+Ending EndingOf(const Ledger& ledger) {
+  return ParseEnding(ledger.ending).value_or(Ending::kFinished);
+}
+
+std::string WhoIsGone(const Ledger& ledger) {
+  return fmt::format("{} (process {} on {}) is gone", ledger.worker, ledger.pid,
+                     ledger.host);
+}
+
+RunState StateOf(Ending ending) {
+  switch (ending) {
+    case Ending::kFailed:
+      return RunState::kFailed;
+    case Ending::kInterrupted:
+      return RunState::kInterrupted;
+    case Ending::kFinished:
+      break;
+  }
+  return RunState::kFinished;
+}
+
+}  // namespace
+
+std::optional<Ending> ParseEnding(std::string_view text) noexcept {
+  for (const Ending ending :
+       {Ending::kFinished, Ending::kFailed, Ending::kInterrupted}) {
+    if (text == EndingName(ending)) return ending;
+  }
+  return std::nullopt;
+}
+
+std::string ToJson(const EndMarker& marker) {
+  base::JsonWriter json;
+  json.BeginObject();
+  json.Key("run").String(marker.run);
+  json.Key("ending").String(EndingName(marker.ending));
+  json.Key("reason").String(marker.reason);
+  json.EndObject();
+  return json.Take();
+}
+
+EndMarker ParseEndMarker(std::string_view text) {
+  EndMarker marker;
+  if (text.empty()) return marker;
+  try {
+    const base::JsonReader reader(text, kEndMarkerKey);
+    const auto read = [&](std::string_view key) {
+      const auto found = reader.Find(reader.root(), key);
+      return found ? reader.GetString(*found, {.key = key})
+                   : std::string_view();
+    };
+    EndMarker told;
+    told.run = read("run");
+    told.ending = ParseEnding(read("ending")).value_or(Ending::kFinished);
+    told.reason = read("reason");
+    return told;
+  } catch (const FormatError&) {
+    return marker;  // Of somebody else.
+  }
+}
+
+bool IsAlive(const Claim& claim) {
+  return Lives(
+      {claim.host, claim.machine, claim.pid, claim.start, claim.claimed});
+}
+
+bool IsAlive(const Ledger& ledger) {
+  return Lives(
+      {ledger.host, ledger.machine, ledger.pid, ledger.start, ledger.updated});
+}
+
+Survey LookAt(const Storage& storage) {
+  Survey survey;
+  // The order is that of a writer, backwards.
+  survey.marker = ReadMarker(storage);
+  survey.claim = ReadClaim(storage);
+  std::vector<Ledger> ledgers;
+  for (const FileInfo& file : storage.List(kLedgerPrefix)) {
+    if (!ParseWorkerFileKey(file.key)) continue;
+    const auto blob = storage.Read(file.key);
+    if (!blob) continue;  // Set aside since it was listed.
+    try {
+      ledgers.push_back(ParseLedger(blob->text(), file.key));
+    } catch (const FormatError& error) {
+      survey.damage.push_back({file.key, error.what()});
+    }
+  }
+  if (survey.claim && !survey.claim->run.empty()) {
+    survey.id = survey.claim->run;
+  } else if (survey.marker && !survey.marker->run.empty()) {
+    survey.id = survey.marker->run;
+  } else if (const auto newest =
+                 std::ranges::max_element(ledgers, {}, &Ledger::updated);
+             newest != ledgers.end()) {
+    survey.id = newest->run;
+  }
+  std::erase_if(ledgers, [&](const Ledger& ledger) {
+    return !ledger.run.empty() && ledger.run != survey.id;
+  });
+  // A claim is the first word of a new run; a marker beside it that has another
+  // id is of the one before.
+  if (survey.claim && survey.marker && !survey.marker->run.empty() &&
+      survey.marker->run != survey.id) {
+    survey.marker.reset();
+  }
+  survey.ledgers = std::move(ledgers);
+  return survey;
+}
+
+std::string IdentityOf(const Storage& storage) {
+  if (auto claim = ReadClaim(storage); claim && !claim->run.empty()) {
+    return std::move(claim->run);
+  }
+  if (auto marker = ReadMarker(storage); marker && !marker->run.empty()) {
+    return std::move(marker->run);
+  }
+  return LookAt(storage).id;
+}
+
+const Ledger* FindWriter(const Survey& survey) {
+  for (const Ledger& ledger : survey.ledgers) {
+    if (!ledger.closed && IsAlive(ledger)) return &ledger;
+  }
+  return nullptr;
+}
+
+RunInfo Judge(const Survey& survey) {
+  RunInfo info = {.id = survey.id};
+  if (survey.is_starting()) {
+    info.state =
+        IsAlive(*survey.claim) ? RunState::kRunning : RunState::kKilled;
+    if (info.state == RunState::kKilled) {
+      info.reason = fmt::format(
+          "process {} on {} was ended while it moved the run before to {}; the "
+          "next start goes on with it",
+          survey.claim->pid, survey.claim->host, survey.claim->moving);
+    }
+    return info;
+  }
+  // The last word of the workers counts where a platform wrote the marker.
+  Ending worst = Ending::kFinished;
+  for (const Ledger& ledger : survey.ledgers) {
+    if (!ledger.closed || EndingOf(ledger) == Ending::kFinished) continue;
+    if (worst != Ending::kFailed) worst = EndingOf(ledger);
+    if (info.reason.empty()) info.reason = ledger.reason;
+  }
+  if (survey.marker) {
+    const bool is_told = survey.marker->ending != Ending::kFinished;
+    if (is_told) info.reason = survey.marker->reason;
+    info.state = StateOf(is_told ? survey.marker->ending : worst);
+    return info;
+  }
+  if (FindWriter(survey) != nullptr) {
+    info.state = RunState::kRunning;
+    info.reason.clear();
+    return info;
+  }
+  const auto gone = std::ranges::find(survey.ledgers, false, &Ledger::closed);
+  if (gone != survey.ledgers.end()) {
+    info.state = RunState::kKilled;
+    info.reason = WhoIsGone(*gone);
+    return info;
+  }
+  if (!survey.ledgers.empty() && static_cast<int64_t>(survey.ledgers.size()) >=
+                                     survey.ledgers.front().num_workers) {
+    info.state = StateOf(worst);  // The platform's marker is yet to come.
+    return info;
+  }
+  // Whoever is known has closed; others of the job may be about to enter.
+  if (survey.claim && IsAlive(*survey.claim)) {
+    info.state = RunState::kRunning;
+  } else if (std::ranges::any_of(survey.ledgers, [](const Ledger& ledger) {
+               return IsAlive(ledger);
+             })) {
+    info.state = RunState::kRunning;
+  } else if (!survey.ledgers.empty()) {
+    info.state = RunState::kKilled;
+    info.reason =
+        fmt::format("{} of {} workers have closed, and the others are gone",
+                    survey.ledgers.size(), survey.ledgers.front().num_workers);
+  } else if (survey.claim) {
+    info.state = RunState::kKilled;
+    info.reason = fmt::format("process {} on {} is gone", survey.claim->pid,
+                              survey.claim->host);
+  }
+  return info;
+}
+
+RunInfo InfoOf(const Storage& storage) { return Judge(LookAt(storage)); }
+
+}  // namespace run
+}  // namespace smdebug

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/error.h"
+#include "smdebug/run.h"
+#include "smdebug/storage.h"
+#include "src/run/claim.h"
+#include "src/run/ledger.h"
+
+namespace smdebug::run {
+
+// What `training_job_end.ts` tells. Runs of smdebug 1.0, and those whose
+// marker a platform writes, have an empty one: no id, and finished.
+struct EndMarker {
+  std::string run = {};
+  Ending ending = Ending::kFinished;
+  std::string reason = {};
+};
+
+std::string ToJson(const EndMarker& marker);
+// Of any content whatever.
+EndMarker ParseEndMarker(std::string_view text);
+
+// "finished" and so on; nullopt for any other text.
+std::optional<Ending> ParseEnding(std::string_view text) noexcept;
+
+// Everything by which a run tells of itself, its steps aside, at one time.
+struct Survey {
+  std::string id = {};  // The run's identity; empty if it has none.
+  std::optional<Claim> claim = {};
+  std::optional<EndMarker> marker = {};
+  std::vector<Ledger> ledgers = {};  // Of this run, by worker.
+  std::vector<Damage> damage = {};   // Ledgers that cannot be read.
+
+  // Whether nothing of the run is there yet: what lies in the folder is of the
+  // one before.
+  bool is_starting() const { return claim && !claim->moving.empty(); }
+};
+
+// Throws IoError.
+Survey LookAt(const Storage& storage);
+
+// The same without the ledgers, for those who only ask whose run it is: the id
+// comes from the claim or the marker, and from one ledger only if there is
+// neither. Throws IoError.
+std::string IdentityOf(const Storage& storage);
+
+// What `survey` amounts to, as things are now.
+RunInfo Judge(const Survey& survey);
+
+// Judge(LookAt(storage)).
+RunInfo InfoOf(const Storage& storage);
+
+// Whether the process that wrote it lives, as far as this one can know: on
+// another machine it counts as gone when it has been silent for five minutes.
+bool IsAlive(const Claim& claim);
+bool IsAlive(const Ledger& ledger);
+
+// A living process that writes the run; nullptr if there is none.
+const Ledger* FindWriter(const Survey& survey);
+
+}  // namespace smdebug::run
