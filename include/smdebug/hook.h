@@ -138,6 +138,10 @@ class Hook {
   Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
        std::shared_ptr<Storage> storage, std::shared_ptr<Storage> tensorboard);
 
+  // Throws what the constructor would throw about config.out_dir as it is now.
+  // Changes nothing.
+  static void CheckOutDir(const HookConfig& config, const Worker& worker = {});
+
   // From the JSON file at HookConfigPath(path).
   static std::unique_ptr<Hook> FromJsonFile(
       std::string_view path = {}, Framework framework = Framework::kNative,

@@ -6,6 +6,8 @@
 
 namespace smdebug {
 
+class Storage;
+
 // How a worker's part of a job ended, and with it the job.
 enum class Ending : uint8_t {
   kFinished,
@@ -42,5 +44,15 @@ struct RunInfo {
 
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
+
+// Which run `storage` holds, and how it is now. Throws IoError.
+RunInfo LookAtRun(const Storage& storage);
+
+// Whether the run has its end marker. Throws IoError.
+bool HasRunEnded(const Storage& storage);
+
+// Marks the run as finished, as a platform does for the jobs that it manages;
+// nothing happens if it has ended. Throws IoError.
+void MarkRunEnded(Storage& storage);
 
 }  // namespace smdebug

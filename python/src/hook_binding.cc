@@ -13,6 +13,9 @@
 #include "python/src/core_call.h"
 #include "python/src/gil.h"
 #include "python/src/tensor_hook.h"
+#include "smdebug/error.h"
+#include "smdebug/run.h"
+#include "smdebug/storage.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -29,6 +32,48 @@ void MakeHook(TensorHook* self, const nb::dict& settings,
       TensorHook(ConfigFrom(settings),
                  Worker{.name = worker, .count = workers, .is_chief = is_chief},
                  std::move(types), std::move(differs), std::move(describe));
+}
+
+void CheckOutDir(const nb::dict& settings, const std::string& worker,
+                 int64_t workers, bool is_chief) {
+  const HookConfig config = ConfigFrom(settings);
+  const GilRelease released;
+  Hook::CheckOutDir(
+      config, Worker{.name = worker, .count = workers, .is_chief = is_chief});
+}
+
+void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
+  for (const Ending one :
+       {Ending::kFinished, Ending::kFailed, Ending::kInterrupted}) {
+    if (ending == EndingName(one)) return hook.core().Close(one, reason);
+  }
+  throw ConfigError("ending", ending, "finished, failed or interrupted");
+}
+
+void BindRun(nb::module_& m) {
+  m.def("check_out_dir", &CheckOutDir, "settings"_a, "worker"_a, "workers"_a,
+        "is_chief"_a,
+        "Raises what making such a Hook would raise about its out_dir.");
+  m.def(
+      "has_run_ended",
+      [](const std::string& run) { return HasRunEnded(*OpenStorage(run)); },
+      "run"_a, Released(), "Whether the run has its end marker.");
+  m.def(
+      "mark_run_ended",
+      [](const std::string& run) { MarkRunEnded(*OpenStorage(run)); }, "run"_a,
+      Released(), "Marks a run as finished.");
+  m.def(
+      "run_info",
+      [](const std::string& run) {
+        RunInfo info;
+        {
+          const GilRelease released;
+          info = LookAtRun(*OpenStorage(run));
+        }
+        return nb::make_tuple(info.id, std::string(RunStateName(info.state)),
+                              info.reason);
+      },
+      "run"_a, "The id of a run, how it is, and why.");
 }
 
 nb::dict StatsOf(TensorHook& hook) {
@@ -147,12 +192,15 @@ void InitHook(nb::module_& m) {
           "mode"_a)
       .def("collection", &CollectionJson, "name"_a)
       .def_prop_ro("stats", &StatsOf)
-      .def(
-          "close", [](TensorHook& hook) { hook.core().Close(); }, Released())
+      .def("close", &Close, "ending"_a = "finished", "reason"_a = "",
+           Released())
+      .def_prop_ro("run_id",
+                   [](TensorHook& hook) { return hook.core().run_id(); })
       .def(
           "abandon", [](TensorHook& hook) { hook.core().Abandon(); },
           Released());
   BindCallbacks(m);
+  BindRun(m);
 }
 
 }  // namespace smdebug::python

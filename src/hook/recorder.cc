@@ -27,6 +27,11 @@ HookConfig Checked(HookConfig config, const Worker& worker) {
   return config;
 }
 
+// Whether this worker is one of those that write.
+bool IsChosen(const HookConfig& config, const Worker& worker) {
+  return config.include_workers == IncludeWorkers::kAll || worker.is_chief;
+}
+
 int64_t WritingWorkers(const HookConfig& config, const Worker& worker) {
   return config.include_workers == IncludeWorkers::kAll ? worker.count : 1;
 }
@@ -54,9 +59,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       capturer_(runtime_, &tally_, [this] { HandOver(); }),
       selector_(std::make_unique<Selector>(config_)),
       recent_(runtime.buffer_bytes) {
-  const bool chosen =
-      config_.include_workers == IncludeWorkers::kAll || worker.is_chief;
-  if (config_.dry_run || !chosen) return;
+  if (config_.dry_run || !IsChosen(config_, worker)) return;
   if (storage == nullptr) {
     if (config_.out_dir.empty()) {
       throw ConfigError("out_dir", "", "the path of a folder");
@@ -76,6 +79,12 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                       .runtime = runtime_},
       storage_, std::move(tensorboard), folder_.get(), &tally_);
   capturer_.WatchProgress(&writer_->progress());
+}
+
+void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
+  if (config.dry_run || !IsChosen(config, worker)) return;
+  run::RunFolder(OpenStorage(config.out_dir), FolderOptions(config, worker))
+      .CheckEnterable();
 }
 
 void Recorder::HandOver() {

@@ -40,6 +40,9 @@ class Recorder {
            const RuntimeOptions& runtime, std::shared_ptr<Storage> storage,
            std::shared_ptr<Storage> tensorboard);
 
+  // See Hook.
+  static void CheckOutDir(const HookConfig& config, const Worker& worker);
+
   // In a forked child: the locks and the thread are the parent's, so nothing
   // but this may be called, and the object must not be destroyed.
   bool InChild() const noexcept {

@@ -25,6 +25,16 @@ std::string_view RunStateName(RunState state) noexcept {
   return kNames[static_cast<size_t>(state)];
 }
 
+RunInfo LookAtRun(const Storage& storage) { return run::InfoOf(storage); }
+
+bool HasRunEnded(const Storage& storage) {
+  return storage.Stat(run::kEndMarkerKey).has_value();
+}
+
+void MarkRunEnded(Storage& storage) {
+  storage.CreateExclusive(run::kEndMarkerKey, {});
+}
+
 namespace run {
 namespace {
 

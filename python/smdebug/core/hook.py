@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any, Callable, ClassVar, TypeVar
@@ -14,7 +15,7 @@ from smdebug.core.arrays import Description, describe_array, to_number
 from smdebug.core.checks import boolean, refuse
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.endings import close_at_end
+from smdebug.core.endings import close_at_end, ending_of
 from smdebug.core.fail_open import fails_open
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
@@ -22,7 +23,7 @@ from smdebug.core.modes import ModeKeys
 from smdebug.core.native_log import relay
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.core.singleton_utils import set_hook
+from smdebug.core.singleton_utils import make_room, set_hook
 from smdebug.core.utils import flatten
 from smdebug.core.worker import Worker
 from smdebug.exceptions import (
@@ -92,8 +93,7 @@ class BaseHook:
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
 
-        alone = self._find_worker().count == 1 and not self._came_from_elsewhere
-        self.out_dir = verify_and_get_out_dir(out_dir, check=alone)
+        self.out_dir = verify_and_get_out_dir(out_dir, check=False)
         self.tensorboard_dir = get_tensorboard_dir(
             boolean("export_tensorboard", export_tensorboard), tensorboard_dir, self.out_dir
         )
@@ -115,8 +115,12 @@ class BaseHook:
         self._guard: _core.RuleGuard | None = None
         self._told_rules: set[str] = set()
         self.collection_manager = self._make_collections()
-        _core.check_hook_config(self._settings())
+        settings = self._settings()
+        _core.check_hook_config(settings)
         if not self._came_from_elsewhere:
+            make_room(self)
+            worker = self._find_worker()
+            _core.check_out_dir(settings, worker.name, worker.count, worker.is_chief)
             set_hook(self)
         close_at_end(self)
 
@@ -484,17 +488,22 @@ class BaseHook:
         return {} if self._core is None else self._core.stats
 
     def close(self) -> None:
-        """Writes what is left and marks the run as ended. Later calls do nothing."""
-        self._close("close")
+        """Writes what is left and marks the run as ended. Later calls do nothing.
+
+        Called while an exception passes, as from a `finally`, it marks the run as failed.
+        """
+        self._close("close", *ending_of(sys.exc_info()[1]))
 
     def _abandon(self) -> None:
         """Leaves the run unfinished, for a hook that starts over in the same folder."""
-        self._close("abandon")
+        if self._core is None:
+            self._closed = True
+        else:
+            self._close("abandon")
 
     @fails_open
-    def _close(self, how: str) -> None:
-        if how == "abandon" and self._core is None:
-            self._closed = True
+    def _close(self, how: str, *ending: str) -> None:
+        if self._closed:
             return
         core = self._prepare()
         self._closed = True
@@ -502,7 +511,7 @@ class BaseHook:
         if core is not None:
             for method in ("save_tensor", "save_scalar"):
                 self._save(self._waiting, method)
-            getattr(core, how)()
+            getattr(core, how)(*ending)
             self._tell_of_rules()
         relay()
 

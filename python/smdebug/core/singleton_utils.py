@@ -16,20 +16,23 @@ HookType = TypeVar("HookType", bound="BaseHook")
 _hook: BaseHook | None = None
 
 
-def set_hook(custom_hook: BaseHook) -> None:
-    """Makes `custom_hook` the one that get_hook() gives.
+def make_room(hook: BaseHook) -> None:
+    """Abandons the process's hook if it is still open on the folder of `hook`.
 
-    One that is still open on the same folder, such as that of a notebook's cell which runs again,
-    is abandoned: its run is set aside there.
+    So a notebook's cell can run again; the run that it began is set aside there.
     """
+    if _hook is not None and _hook is not hook and _hook.out_dir == hook.out_dir:
+        _hook._abandon()
+
+
+def set_hook(custom_hook: BaseHook) -> None:
+    """Makes `custom_hook` the one that get_hook() gives, and makes room for it."""
     from smdebug.core.hook import BaseHook
 
     global _hook
     if not isinstance(custom_hook, BaseHook):
         raise SMDebugTypeError(f"{custom_hook!r} is not a hook")
-    before = _hook
-    if before is not None and before is not custom_hook and before.out_dir == custom_hook.out_dir:
-        before._abandon()
+    make_room(custom_hook)
     _hook = custom_hook
 
 

@@ -407,12 +407,11 @@ class Hook(BaseHook, TrainingCallback):
         made.__setstate__({})
         return made
 
-    def close(self) -> None:
-        """Writes what is left and marks the run as ended. Later calls do nothing."""
+    def _close(self, how: str, *ending: str) -> None:
         if self._core is None and self._has_gone_elsewhere:
             self._closed = True  # The run is of those that it went to.
         else:
-            super().close()
+            super()._close(how, *ending)
 
 
 def _booster_of(model: Any) -> Any:

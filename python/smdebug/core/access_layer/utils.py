@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+from smdebug import _core
 from smdebug.core.sagemaker_utils import is_sagemaker_job
 
 END_OF_JOB_FILENAME = "training_job_end.ts"
@@ -14,22 +15,15 @@ DEFAULT_GRACETIME_FOR_RULE_STOP_SEC = 60
 _GRACE_TIME_ENV = "rule_stop_grace_time_secs"
 
 
-def _end_marker(trial_prefix: str) -> Path:
-    return Path(trial_prefix).expanduser() / END_OF_JOB_FILENAME
-
-
 def has_training_ended(trial_prefix: str) -> bool:
     """Whether the job that wrote the run has ended."""
-    return _end_marker(trial_prefix).exists()
+    return _core.has_run_ended(trial_prefix)
 
 
 def training_has_ended(trial_prefix: str) -> None:
     """Marks the job of a run as ended. SageMaker does so itself for its jobs."""
-    if is_sagemaker_job():
-        return
-    marker = _end_marker(trial_prefix)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.touch()
+    if not is_sagemaker_job():
+        _core.mark_run_ended(trial_prefix)
 
 
 def file_exists(file_path: str) -> bool:
