@@ -1,10 +1,8 @@
 #include "tests/conformance/storage_conformance.h"
 
-#include <atomic>
 #include <cerrno>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,8 +11,9 @@
 #include "src/base/clock.h"
 #include "tests/testing/files.h"
 
-// Reading, listing, exclusive creation, removal and moves. The promises about
-// files being written are in storage_conformance_writing.cc.
+// Reading, listing, removal and moves. The promises about files being written
+// are in storage_conformance_writing.cc, those about writing under a condition
+// in storage_conformance_conditions.cc.
 namespace smdebug::testing {
 namespace {
 
@@ -202,6 +201,9 @@ TEST_P(StorageConformanceTest, RefusesKeysThatCouldLeaveTheRoot) {
         "b/.tmp"sv}) {
     EXPECT_THROW(storage_->Create(key), std::invalid_argument) << key;
     EXPECT_THROW(storage_->CreateExclusive(key, {}), std::invalid_argument);
+    EXPECT_THROW(storage_->ReadVersioned(key), std::invalid_argument) << key;
+    EXPECT_THROW(storage_->ReplaceIfUnchanged(key, "", {}),
+                 std::invalid_argument);
     EXPECT_THROW(storage_->Read(key), std::invalid_argument) << key;
     EXPECT_THROW(storage_->Stat(key), std::invalid_argument) << key;
     EXPECT_THROW(storage_->Remove(key), std::invalid_argument) << key;
@@ -209,38 +211,6 @@ TEST_P(StorageConformanceTest, RefusesKeysThatCouldLeaveTheRoot) {
     EXPECT_THROW(storage_->Move("a", key), std::invalid_argument) << key;
   }
   EXPECT_THAT(Keys(*storage_), ElementsAre("a"));
-}
-
-TEST_P(StorageConformanceTest, ExclusiveCreationKeepsWhatIsThere) {
-  EXPECT_TRUE(storage_->CreateExclusive("deep/claim", base::AsBytes("one")));
-  EXPECT_FALSE(storage_->CreateExclusive("deep/claim", base::AsBytes("two")));
-  EXPECT_THAT(GetFile(*storage_, "deep/claim"), Optional(std::string("one")));
-  storage_->Remove("deep/claim");
-  EXPECT_TRUE(storage_->CreateExclusive("deep/claim", {}));
-  EXPECT_THAT(GetFile(*storage_, "deep/claim"), Optional(std::string()));
-}
-
-TEST_P(StorageConformanceTest, OneOfManyThreadsWinsExclusiveCreation) {
-  constexpr int kThreads = 8;
-  for (int round = 0; round < 20; ++round) {
-    const std::string key = "claims/" + std::to_string(round);
-    std::atomic<int> winners{0};
-    std::atomic<int> winner{-1};
-    {
-      std::vector<std::jthread> threads;
-      threads.reserve(kThreads);
-      for (int i = 0; i < kThreads; ++i) {
-        threads.emplace_back([&, i] {
-          const std::string name = std::to_string(i);
-          if (!storage_->CreateExclusive(key, base::AsBytes(name))) return;
-          ++winners;
-          winner = i;
-        });
-      }
-    }
-    ASSERT_EQ(winners, 1);
-    ASSERT_THAT(GetFile(*storage_, key), Optional(std::to_string(winner)));
-  }
 }
 
 TEST_P(StorageConformanceTest, RemoveIsIdempotent) {

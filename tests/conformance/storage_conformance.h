@@ -26,6 +26,9 @@ inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
   *out << driver.name;
 }
 
+// Adds one to the number in `key` by conditional replacement.
+void AddOne(Storage& storage, std::string_view key);
+
 // What every Storage promises. A driver joins with
 //
 //   INSTANTIATE_TEST_SUITE_P(
