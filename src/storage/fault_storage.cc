@@ -106,9 +106,10 @@ std::optional<FileInfo> FaultStorage::Stat(std::string_view key) const {
 }
 
 std::vector<FileInfo> FaultStorage::List(std::string_view prefix,
-                                         std::string_view start_after) const {
+                                         std::string_view start_after,
+                                         size_t limit) const {
   plan_->Enter(Operation::kList, PathOf(prefix));
-  return inner_->List(prefix, start_after);
+  return inner_->List(prefix, start_after, limit);
 }
 
 void FaultStorage::Remove(std::string_view key) {

@@ -198,8 +198,9 @@ class LocalStorage final : public Storage {
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after) const override {
-    return storage::ListLocalFiles(root_, prefix, start_after);
+                             std::string_view start_after,
+                             size_t limit) const override {
+    return storage::ListLocalFiles(root_, prefix, start_after, limit);
   }
 
   void Remove(std::string_view key) override {
