@@ -13,6 +13,7 @@
 
 #include "smdebug/error.h"
 #include "src/storage/key.h"
+#include "src/storage/local_root.h"
 #include "src/storage/posix_file.h"
 
 namespace smdebug::storage {
@@ -76,8 +77,9 @@ class Walk {
     const std::string bare(folder.substr(name, folder.size() - 1 - name));
     FileDescriptor fd(openat(parent, bare.c_str(),
                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const bool absent = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!fd.valid() && !absent) throw IoError("list", PathOf(folder), errno);
+    if (!fd.valid() && !IsAbsent(errno)) {
+      throw IoError("list", PathOf(folder), errno);
+    }
     return fd;
   }
 
