@@ -55,7 +55,7 @@ struct FileInfo {
   std::string key;
   uint64_t size = 0;
   // When the content was last written, in seconds since the epoch, by the clock
-  // of the store. A move keeps it.
+  // of the store. A move keeps it where the store can rename.
   double modified = 0;
 
   friend bool operator==(const FileInfo&, const FileInfo&) = default;

@@ -20,6 +20,10 @@ struct StorageDriver {
   std::function<std::shared_ptr<Storage>()> open;
   // Whether Watch() is to give a watch.
   bool watches = true;
+  // Whether files can be seen as they grow.
+  bool grows = true;
+  // Whether a move keeps the time of a file.
+  bool renames = true;
 };
 
 inline void PrintTo(const StorageDriver& driver, std::ostream* out) {

@@ -1,4 +1,4 @@
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -6,7 +6,7 @@
 
 #include "smdebug/error.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 namespace {
 
 class FaultFile final : public PendingFile {
@@ -126,4 +126,4 @@ std::string FaultStorage::PathOf(std::string_view key) const {
   return root() + '/' + std::string(key);
 }
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing

@@ -9,7 +9,7 @@
 #include "smdebug/storage.h"
 #include "src/base/mutex.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 
 // What a storage is asked for, one per call of Storage and PendingFile.
 enum class Operation {
@@ -132,4 +132,4 @@ class FaultStorage final : public Storage {
   const std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
 };
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing
