@@ -12,13 +12,16 @@
 
 #include "smdebug/error.h"
 #include "smdebug/finding.h"
+#include "smdebug/storage.h"
 
 namespace smdebug {
 
 // A rule that has fired on a run.
 struct Firing {
   std::string rule;
-  std::string run = {};         // Path of the run; empty if there is none.
+  std::string run = {};  // Path of the run; empty if there is none.
+  // Where the run is, for the audit trail; null: what `run` names is opened.
+  std::shared_ptr<Storage> store = {};
   std::optional<int64_t> step;  // Over all modes; unset if it is not known.
   std::string message = {};     // One sentence that a person understands.
   std::vector<Finding> findings = {};
@@ -138,7 +141,8 @@ struct ActionCounts {
 };
 
 // The actions of a rule, or of several. Each firing of each is a line of the
-// audit trail, `<run>/rules/actions.jsonl`.
+// audit trail, `<run>/rules/actions.jsonl`, and where that is full the next one
+// after it.
 //
 // Thread-safe; one firing at a time.
 class ActionSet {

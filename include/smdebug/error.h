@@ -103,16 +103,38 @@ class RunReplacedError final : public Error {
   std::string found_;
 };
 
-// An operation on a file or object failed. `code` is an errno value.
+// What kept an operation on a file or object from being done.
+enum class IoKind : uint8_t {
+  kMissing,    // What it is about, or a folder on the way, is not there.
+  kDenied,     // It is not allowed, and will not be until someone changes that.
+  kNoSpace,    // The disk or the quota is full.
+  kTransient,  // Busy, interrupted, cut off or out of handles: it may pass.
+  kOther,
+};
+
+// An operation on a file or object failed.
 class IoError final : public Error {
  public:
+  // For an errno value.
   IoError(std::string_view operation, std::string_view path, int code);
 
+  // For what has no errno value, such as the answer of a server. `reason` is
+  // text for people.
+  IoError(std::string_view operation, std::string_view path, IoKind kind,
+          std::string_view reason);
+
   const std::string& path() const noexcept { return path_; }
+  IoKind kind() const noexcept { return kind_; }
+
+  // An errno value; without one, that which stands for the kind.
   int code() const noexcept { return code_; }
+
+  // Whether the same again, a little later, may succeed.
+  bool retryable() const noexcept { return kind_ == IoKind::kTransient; }
 
  private:
   std::string path_;
+  IoKind kind_;
   int code_;
 };
 

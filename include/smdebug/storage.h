@@ -55,7 +55,7 @@ struct FileInfo {
   std::string key;
   uint64_t size = 0;
   // When the content was last written, in seconds since the epoch, by the clock
-  // of the store. A move keeps it.
+  // of the store. A move keeps it where the store can rename.
   double modified = 0;
 
   friend bool operator==(const FileInfo&, const FileInfo&) = default;
@@ -75,6 +75,13 @@ struct Blob {
 struct VersionedText {
   std::string text;
   std::string version;  // Of no meaning but to ReplaceIfUnchanged().
+};
+
+// Bytes of one file, cut at its end; all of it unless told otherwise.
+struct ReadRange {
+  std::string_view key;
+  uint64_t offset = 0;
+  uint64_t length = UINT64_MAX;
 };
 
 // Notices that published files of a store may have changed: that one came, was
@@ -142,17 +149,25 @@ class Storage {
     return Read(key, 0, UINT64_MAX);
   }
 
+  // Read() of each range, in their order. A store that is far away has them
+  // under way at once; here they come one after another. Throws IoError if any
+  // of them fails.
+  virtual std::vector<std::optional<Blob>> ReadMany(
+      std::span<const ReadRange> ranges) const;
+
   // What List() tells about `key`; nullopt if there is no such file. Throws
   // IoError.
   virtual std::optional<FileInfo> Stat(std::string_view key) const = 0;
 
   // Published files whose key starts with `prefix` and sorts after
-  // `start_after`, in key order. Files still pending are not listed. A root
-  // that does not exist is empty. Throws IoError.
+  // `start_after`, in key order, the first `limit` of them. Files still pending
+  // are not listed. A root that does not exist is empty. Throws IoError.
   virtual std::vector<FileInfo> List(std::string_view prefix,
-                                     std::string_view start_after) const = 0;
-  std::vector<FileInfo> List(std::string_view prefix) const {
-    return List(prefix, {});
+                                     std::string_view start_after,
+                                     size_t limit) const = 0;
+  std::vector<FileInfo> List(std::string_view prefix,
+                             std::string_view start_after = {}) const {
+    return List(prefix, start_after, SIZE_MAX);
   }
 
   // Removes `key`; nothing happens if there is no such file. Throws IoError.

@@ -117,10 +117,11 @@ class ActionSet::Impl {
                           ActionKindName(outcome.kind), outcome.target,
                           ResultName(outcome.result),
                           outcome.detail.empty() ? "" : ": ", outcome.detail));
-    if (firing.run.empty()) return;
     try {
-      actions::AppendAudit(
-          firing.run, actions::AuditLine(firing, outcome, base::WallSeconds()));
+      const std::shared_ptr<Storage> run = StoreOf(firing);
+      if (run == nullptr) return;
+      actions::AddToAudit(
+          *run, actions::AuditLine(firing, outcome, base::WallSeconds()));
     } catch (const Error& error) {
       if (!std::exchange(trail_has_failed_, true)) {
         base::LogWarning("the audit trail of actions is not written: {}",
@@ -129,12 +130,26 @@ class ActionSet::Impl {
     }
   }
 
+  // Where the audit trail is; null if there is no run. Throws as OpenStorage()
+  // does.
+  std::shared_ptr<Storage> StoreOf(const Firing& firing) SMDEBUG_REQUIRES(mu_) {
+    if (firing.store != nullptr || firing.run.empty()) return firing.store;
+    if (opened_ == nullptr || opened_run_ != firing.run) {
+      opened_ = OpenStorage(firing.run);
+      opened_run_ = firing.run;
+    }
+    return opened_;
+  }
+
   const ActionOptions options_;
   mutable base::Mutex mu_;
   std::vector<std::unique_ptr<Action>> actions_ SMDEBUG_GUARDED_BY(mu_);
   std::map<std::pair<std::string, size_t>, Last> last_ SMDEBUG_GUARDED_BY(mu_);
   ActionCounts counts_ SMDEBUG_GUARDED_BY(mu_);
   bool trail_has_failed_ SMDEBUG_GUARDED_BY(mu_) = false;
+  // The run that was last named by its path alone.
+  std::shared_ptr<Storage> opened_ SMDEBUG_GUARDED_BY(mu_);
+  std::string opened_run_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 ActionSet::ActionSet(ActionOptions options)

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -8,7 +9,9 @@
 
 #include "smdebug/action.h"
 #include "smdebug/log.h"
+#include "src/actions/audit.h"
 #include "tests/testing/environment.h"
+#include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
@@ -168,13 +171,36 @@ TEST_F(ActionSetTest, ATrailThatCannotBeWrittenIsSaidOnce) {
   });
   ActionSet set(Options());
   set.Add(NewAction());
+  testing::WriteFile(dir_ / "file", "");
   Firing firing = FiringOf("R", 0);
-  firing.run += "/missing";
+  firing.run += "/file/run";
   EXPECT_THAT(set.Fire(firing), SizeIs(1));
   set.Fire(firing);
   SetLogSink({});
   EXPECT_THAT(firings_, SizeIs(1));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("audit trail")));
+}
+
+TEST_F(ActionSetTest, ALinkIsNotWrittenThrough) {
+  const testing::TempDir elsewhere;
+  std::filesystem::create_directory_symlink(elsewhere.path(), dir_ / "rules");
+  ActionSet set(Options());
+  set.Add(NewAction());
+  EXPECT_THAT(set.Fire(FiringOf("R", 0)), SizeIs(1));
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
+}
+
+TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
+  const std::shared_ptr<Storage> store = OpenMemoryStorage();
+  ActionSet set(Options());
+  set.Add(NewAction());
+  Firing firing = FiringOf("R", 3);
+  firing.store = store;
+  set.Fire(firing);
+  const auto trail = testing::GetFile(*store, actions::kAuditKey);
+  ASSERT_TRUE(trail.has_value());
+  EXPECT_EQ(Json::parse(*trail)["step"], 3);
+  EXPECT_THAT(testing::FilesBelow(dir_.path()), SizeIs(0));
 }
 
 TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {

@@ -1,22 +1,48 @@
 #include "src/actions/audit.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <charconv>
 
-#include <cerrno>
+#include <fmt/format.h>
 
-#include "src/base/environment.h"
+#include "src/base/bytes.h"
 #include "src/base/json_writer.h"
 
 namespace smdebug::actions {
 namespace {
 
-// A local path as the storage drivers understand it.
-std::string LocalPath(std::string_view run) {
-  constexpr std::string_view kScheme = "file://";
-  if (run.starts_with(kScheme)) run.remove_prefix(kScheme.size());
-  return base::ExpandHome(run);
+constexpr std::string_view kLaterParts = "rules/actions-";
+constexpr std::string_view kPartEnd = ".jsonl";
+
+// Somebody wins each time, so this many losses are a store that is at fault.
+constexpr int kMostAttempts = 1000;
+
+std::string PartKey(int64_t number) {
+  if (number == 1) return std::string(kAuditKey);
+  return fmt::format("{}{:06}{}", kLaterParts, number, kPartEnd);
+}
+
+// The number of the newest part, from 1 on, there or not.
+int64_t NewestPart(const Storage& run) {
+  int64_t newest = 1;
+  for (const FileInfo& file : run.List(kLaterParts)) {
+    int64_t number = 0;
+    std::from_chars(file.key.data() + kLaterParts.size(),
+                    file.key.data() + file.key.size(), number);
+    if (number > newest && PartKey(number) == file.key) newest = number;
+  }
+  return newest;
+}
+
+bool TryToAdd(Storage& run, std::string_view line) {
+  const int64_t part = NewestPart(run);
+  const std::string key = PartKey(part);
+  const auto read = run.ReadVersioned(key);
+  if (!read) return run.CreateExclusive(key, base::AsBytes(line));
+  if (read->text.size() >= kFullPartBytes) {
+    return run.CreateExclusive(PartKey(part + 1), base::AsBytes(line));
+  }
+  const std::string longer = read->text + std::string(line);
+  return run.ReplaceIfUnchanged(key, read->version, base::AsBytes(longer));
 }
 
 }  // namespace
@@ -46,26 +72,12 @@ std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
   return json.Take() + "\n";
 }
 
-void AppendAudit(const std::string& run, std::string_view line) {
-  const std::string root = LocalPath(run);
-  const std::string path = root + "/" + std::string(kAuditKey);
-  const std::string folder = path.substr(0, path.rfind('/'));
-  constexpr mode_t kFolderMode = 0777;
-  if (mkdir(folder.c_str(), kFolderMode) != 0 && errno != EEXIST) {
-    throw IoError("make", folder, errno);
+void AddToAudit(Storage& run, std::string_view line) {
+  for (int attempts = 0; attempts < kMostAttempts; ++attempts) {
+    if (TryToAdd(run, line)) return;
   }
-  constexpr mode_t kFileMode = 0666;
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kFileMode);
-  if (fd < 0) throw IoError("open", path, errno);
-  ssize_t written = 0;
-  do {
-    written = write(fd, line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  const int code = written < 0 ? errno : EIO;
-  const bool is_whole = written == static_cast<ssize_t>(line.size());
-  close(fd);
-  if (!is_whole) throw IoError("append to", path, code);
+  throw IoError("add to", run.root() + '/' + std::string(kAuditKey),
+                IoKind::kTransient, "others keep changing it");
 }
 
 }  // namespace smdebug::actions

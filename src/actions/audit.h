@@ -4,18 +4,26 @@
 #include <string_view>
 
 #include "smdebug/action.h"
+#include "smdebug/storage.h"
 
 namespace smdebug::actions {
 
+// The first part of the audit trail, and for most runs the only one.
 inline constexpr std::string_view kAuditKey = "rules/actions.jsonl";
+
+// From this size on a part is left as it is.
+inline constexpr size_t kFullPartBytes = size_t{256} << 10;
 
 // One line of the audit trail, with the line feed.
 std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
                       double wall_seconds);
 
-// Appends a line to the audit trail of the run in a local folder. Lines of
-// several processes do not mix. The folder of a run that has not begun is not
-// made. Throws IoError.
-void AppendAudit(const std::string& run, std::string_view line);
+// Adds a line to the audit trail of a run. Stores cannot append, so the newest
+// part is replaced by itself and the line if nobody has changed it since it was
+// read, and read again if someone has: lines of several processes neither mix
+// nor get lost. A full part is followed by another,
+// "rules/actions-000002.jsonl" and so on, so that a line costs no more than one
+// part. Throws IoError.
+void AddToAudit(Storage& run, std::string_view line);
 
 }  // namespace smdebug::actions

@@ -6,6 +6,59 @@
 #include <fmt/format.h>
 
 namespace smdebug {
+namespace {
+
+IoKind KindOf(int code) {
+  switch (code) {
+    case ENOENT:
+    case ENOTDIR:
+      return IoKind::kMissing;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+      return IoKind::kDenied;
+    case ENOSPC:
+    case EDQUOT:
+      return IoKind::kNoSpace;
+    case EAGAIN:
+    case EBUSY:
+    case EINTR:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+    case ESTALE:
+    case ETIMEDOUT:
+    case ECONNABORTED:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+      return IoKind::kTransient;
+    default:
+      return IoKind::kOther;
+  }
+}
+
+int CodeOf(IoKind kind) {
+  switch (kind) {
+    case IoKind::kMissing:
+      return ENOENT;
+    case IoKind::kDenied:
+      return EACCES;
+    case IoKind::kNoSpace:
+      return ENOSPC;
+    case IoKind::kTransient:
+      return EAGAIN;
+    case IoKind::kOther:
+      break;
+  }
+  return EIO;
+}
+
+}  // namespace
 
 ConfigError::ConfigError(std::string_view key, std::string_view value,
                          std::string_view allowed)
@@ -61,7 +114,15 @@ IoError::IoError(std::string_view operation, std::string_view path, int code)
     : Error(fmt::format("{} {}: {}", operation, path,
                         std::generic_category().message(code))),
       path_(path),
+      kind_(KindOf(code)),
       code_(code) {}
+
+IoError::IoError(std::string_view operation, std::string_view path, IoKind kind,
+                 std::string_view reason)
+    : Error(fmt::format("{} {}: {}", operation, path, reason)),
+      path_(path),
+      kind_(kind),
+      code_(CodeOf(kind)) {}
 
 FormatError::FormatError(std::string_view file, std::string_view reason)
     : Error(fmt::format("{}: {}", file, reason)), file_(file) {}

@@ -13,20 +13,20 @@
 #include "smdebug/log.h"
 #include "src/base/mutex.h"
 #include "src/index/ledger.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
 
 namespace smdebug {
 namespace {
 
-using storage::FaultStorage;
-using storage::Operation;
 using ::testing::ElementsAre;
+using testing::FaultStorage;
 using testing::GetFile;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Keys;
+using testing::Operation;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;

@@ -155,13 +155,13 @@ void RunFolder::CheckWorkerIsFree(const Survey& survey) const {
 bool RunFolder::HasOldFiles() const {
   if (storage_->Stat(kEndMarkerKey)) return true;
   return std::ranges::any_of(kRunPrefixes, [&](std::string_view prefix) {
-    return !storage_->List(prefix).empty();
+    return !storage_->List(prefix, {}, 1).empty();
   });
 }
 
 std::string RunFolder::NextPrevious() const {
   int64_t n = 1;
-  while (!storage_->List(PreviousPrefix(n)).empty()) ++n;
+  while (!storage_->List(PreviousPrefix(n), {}, 1).empty()) ++n;
   return PreviousPrefix(n);
 }
 

@@ -13,6 +13,7 @@
 
 #include "src/storage/file_system.h"
 #include "src/storage/key.h"
+#include "src/storage/local_root.h"
 
 namespace smdebug::storage {
 namespace {
@@ -26,10 +27,6 @@ constexpr uint32_t kFiles =
     kArrivals | kRemovals | IN_CLOSE_WRITE | IN_EXCL_UNLINK;
 
 constexpr size_t kBufferBytes = size_t{32} << 10;
-
-bool IsAbsent(int code) noexcept {
-  return code == ENOENT || code == ENOTDIR || code == ELOOP;
-}
 
 enum class Presence { kFolder, kMissing, kUnclear };
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "smdebug/error.h"
@@ -17,18 +18,22 @@ namespace {
 
 class LocalFile final : public PendingFile {
  public:
-  LocalFile(const std::string& path, const std::string& root,
-            CreateOptions options)
-      : path_(path),
-        root_(root),
-        options_(options),
-        written_path_(renames() ? path + std::string(kPendingSuffix) : path),
-        file_(OpenFresh(written_path_)) {}
+  LocalFile(const LocalRoot& root, std::string_view key, CreateOptions options)
+      : root_(root), path_(root.PathOf(key)), key_(key), options_(options) {
+    const bool opened = root_.At(key_, [&](const Place& place) {
+      file_ = OpenFresh(place.folder.get(), WrittenName(place));
+      return file_.valid();
+    });
+    if (!opened) ThrowIoError("create", path_, errno);
+  }
 
   ~LocalFile() override {
     if (done_ || !renames()) return;
+    struct stat status {};
     // A pending file that lost its name must not remove the new owner's.
-    if (!file_.valid() || HasName()) unlink(written_path_.c_str());
+    if (file_.valid() && !HasName(&status)) return;
+    const Place place = root_.Find(key_);
+    unlinkat(place.folder.get(), WrittenName(place).c_str(), 0);
   }
 
   LocalFile(const LocalFile&) = delete;
@@ -46,20 +51,22 @@ class LocalFile final : public PendingFile {
   void Publish() override {
     RequireUsable("publish");
     const bool durable = options_.durability == Durability::kPowerLoss;
-    if (renames() && !HasName()) {
-      Fail("publish after its pending file was removed or replaced:", ESTALE);
+    struct stat status {};
+    if (renames()) {
+      if (!HasName(&status)) {
+        Fail("publish after its pending file was removed or replaced:", ESTALE);
+      }
+      MarkVersion(file_.get(), status);
     }
     if (durable && fsync(file_.get()) != 0) Fail("publish", errno);
     // Closing first: network file systems report failed writes here.
     const int code = file_.Close();
     if (code != 0) Fail("publish", code);
-    if (renames() && std::rename(written_path_.c_str(), path_.c_str()) != 0) {
-      Fail("publish", errno);
-    }
+    if (renames() && !Rename()) Fail("publish", errno);
     done_ = true;
     if (durable) {
-      const int sync_code = SyncFolders(path_, root_);
-      if (sync_code != 0) throw IoError("publish", path_, sync_code);
+      const int sync_code = root_.Sync(key_);
+      if (sync_code != 0) ThrowIoError("publish", path_, sync_code);
     }
   }
 
@@ -68,26 +75,36 @@ class LocalFile final : public PendingFile {
     return options_.visibility == Visibility::kOnPublish;
   }
 
+  std::string WrittenName(const Place& place) const {
+    return renames() ? place.name + std::string(kPendingSuffix) : place.name;
+  }
+
   // Whether the file written to still has a name; it is the pending name then.
-  bool HasName() const noexcept {
-    struct stat status {};
-    return fstat(file_.get(), &status) == 0 && status.st_nlink > 0;
+  bool HasName(struct stat* status) const noexcept {
+    return fstat(file_.get(), status) == 0 && status->st_nlink > 0;
+  }
+
+  bool Rename() const {
+    const Place place = root_.Find(key_);
+    const int folder = place.folder.get();
+    return place.folder.valid() && renameat(folder, WrittenName(place).c_str(),
+                                            folder, place.name.c_str()) == 0;
   }
 
   void RequireUsable(std::string_view operation) const {
     if (done_) throw std::logic_error(path_ + ": used after Publish()");
-    if (code_ != 0) throw IoError(operation, path_, code_);
+    if (code_ != 0) ThrowIoError(operation, path_, code_);
   }
 
   [[noreturn]] void Fail(std::string_view operation, int code) {
     code_ = code;
-    throw IoError(operation, path_, code);
+    ThrowIoError(operation, path_, code);
   }
 
+  const LocalRoot root_;
   const std::string path_;
-  const std::string root_;
+  const std::string key_;
   const CreateOptions options_;
-  const std::string written_path_;
   FileDescriptor file_;
   int code_ = 0;  // Of the first failure; nothing works after it.
   bool done_ = false;
@@ -95,10 +112,10 @@ class LocalFile final : public PendingFile {
 
 }  // namespace
 
-std::unique_ptr<PendingFile> CreateLocalFile(const std::string& path,
-                                             const std::string& root,
+std::unique_ptr<PendingFile> CreateLocalFile(const LocalRoot& root,
+                                             std::string_view key,
                                              CreateOptions options) {
-  return std::make_unique<LocalFile>(path, root, options);
+  return std::make_unique<LocalFile>(root, key, options);
 }
 
 }  // namespace smdebug::storage

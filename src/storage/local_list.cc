@@ -2,15 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "smdebug/error.h"
 #include "src/storage/key.h"
+#include "src/storage/local_root.h"
 #include "src/storage/posix_file.h"
 
 namespace smdebug::storage {
@@ -21,99 +24,127 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-// One walk below a root. Folders are named by the common start of their keys:
-// empty for the root, else ending in '/'.
+bool IsValidFolder(std::string_view folder) {
+  return IsValidKey(std::string(folder) + "/file");
+}
+
+// One walk below a root, in key order. Folders are named by the common start of
+// their keys: empty for the root, else ending in '/'.
 class Walk {
  public:
   Walk(const std::string& root, std::string_view prefix,
-       std::string_view start_after)
-      : root_(root), prefix_(prefix), start_after_(start_after) {}
+       std::string_view start_after, size_t limit)
+      : root_(root),
+        prefix_(prefix),
+        start_after_(start_after),
+        limit_(limit) {}
 
   std::vector<FileInfo> Run() {
-    root_fd_ =
-        FileDescriptor(open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_fd_.valid()) {
+    FileDescriptor folder(
+        open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.valid()) {
       if (errno == ENOENT) return {};
       throw IoError("list", root_, errno);
     }
-    if (!EnterPrefix()) return {};
-    while (!folders_.empty()) {
-      const std::string folder = std::move(folders_.back());
-      folders_.pop_back();
-      if (FileDescriptor fd = Open(folder); fd.valid()) {
-        ReadFolder(folder, std::move(fd));
-      }
+    // Down to the deepest folder that all keys with the prefix share.
+    for (size_t begin = 0, slash = 0;
+         (slash = prefix_.find('/', begin)) != std::string_view::npos;
+         begin = slash + 1) {
+      if (!IsValidFolder(prefix_.substr(0, slash))) return {};
+      folder = Enter(folder.get(), prefix_.substr(0, slash + 1), begin);
+      if (!folder.valid()) return {};
     }
-    std::ranges::sort(found_, {}, &FileInfo::key);
+    Visit(std::string(prefix_.substr(0, prefix_.rfind('/') + 1)),
+          std::move(folder));
     return std::move(found_);
   }
 
  private:
-  // Goes down to the deepest folder that all keys with the prefix share. False
-  // if there is none, or only behind a symbolic link.
-  bool EnterPrefix() {
-    for (size_t slash = prefix_.find('/'); slash != std::string_view::npos;
-         slash = prefix_.find('/', slash + 1)) {
-      if (!IsValidFolder(prefix_.substr(0, slash))) return false;
-      if (!Open(prefix_.substr(0, slash + 1)).valid()) return false;
+  // A name in a folder: a file's key, or a folder's with its '/'.
+  struct Entry {
+    std::string key;
+    bool is_folder = false;
+  };
+
+  // The folder whose name begins at `name` of `folder`, in the one opened as
+  // `parent`. None if it is gone, or is not a folder.
+  FileDescriptor Enter(int parent, std::string_view folder, size_t name) const {
+    // No file below could be read, and who nests folders must not be able to
+    // exhaust the stack.
+    if (folder.size() > PATH_MAX) {
+      throw IoError("list", PathOf(folder), ENAMETOOLONG);
     }
-    folders_.emplace_back(prefix_.substr(0, prefix_.rfind('/') + 1));
-    return true;
-  }
-
-  static bool IsValidFolder(std::string_view folder) {
-    return IsValidKey(std::string(folder) + "/file");
-  }
-
-  // None if the folder is gone or is not one.
-  FileDescriptor Open(std::string_view folder) const {
-    const std::string path = folder.empty() ? "." : std::string(folder);
-    // O_NOFOLLOW would not apply to a path that ends in a slash.
-    const std::string bare = path.substr(0, path.find_last_not_of('/') + 1);
-    FileDescriptor fd(openat(root_fd_.get(), bare.c_str(),
+    const std::string bare(folder.substr(name, folder.size() - 1 - name));
+    FileDescriptor fd(openat(parent, bare.c_str(),
                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const bool absent = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!fd.valid() && !absent) throw IoError("list", PathOf(folder), errno);
+    if (!fd.valid() && !IsAbsent(errno)) {
+      throw IoError("list", PathOf(folder), errno);
+    }
     return fd;
   }
 
-  void ReadFolder(const std::string& folder, FileDescriptor fd) {
+  void Visit(const std::string& folder, FileDescriptor fd) {
     const int number = fd.get();
     const Folder opened(fdopendir(number));
     if (opened == nullptr) throw IoError("list", PathOf(folder), errno);
     static_cast<void>(fd.Release());  // closedir() closes it.
+    for (Entry& entry : EntriesOf(folder, opened.get(), number)) {
+      if (found_.size() >= limit_) return;
+      if (entry.is_folder) {
+        FileDescriptor below = Enter(number, entry.key, folder.size());
+        if (below.valid()) Visit(entry.key, std::move(below));
+        continue;
+      }
+      const auto status = StatusOf(number, entry.key, folder.size());
+      if (!status || !S_ISREG(status->st_mode)) continue;
+      found_.push_back({std::move(entry.key),
+                        static_cast<uint64_t>(status->st_size),
+                        ModifiedSeconds(*status)});
+    }
+  }
+
+  // What may be wanted of a folder, in key order. With its '/', a folder sorts
+  // as the keys below it do.
+  std::vector<Entry> EntriesOf(const std::string& folder, DIR* opened,
+                               int fd) const {
+    std::vector<Entry> entries;
     while (true) {
       errno = 0;
       // Each stream has one reader, so readdir() is safe here.
-      const dirent* entry = readdir(opened.get());  // NOLINT(concurrency-*)
+      const dirent* entry = readdir(opened);  // NOLINT(concurrency-*)
       if (entry == nullptr) break;
-      Visit(folder, *entry, number);
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      std::string key = folder + std::string(name);
+      if (!MayHold(key)) continue;
+      // 0 where the file system cannot tell.
+      auto mode = static_cast<mode_t>(DTTOIF(entry->d_type));
+      if (mode == 0) {
+        const auto status = StatusOf(fd, key, folder.size());
+        if (!status) continue;
+        mode = status->st_mode;
+      }
+      const bool is_folder = S_ISDIR(mode);
+      if (is_folder) key.push_back('/');
+      const bool wanted =
+          is_folder ? MayHold(key) : S_ISREG(mode) && IsWanted(key);
+      if (wanted) entries.push_back({std::move(key), is_folder});
     }
     if (errno != 0) throw IoError("list", PathOf(folder), errno);
+    std::ranges::sort(entries, {}, &Entry::key);
+    return entries;
   }
 
-  void Visit(const std::string& folder, const dirent& entry, int fd) {
-    const std::string_view name = entry.d_name;
-    if (name == "." || name == "..") return;
-    std::string key = folder + std::string(name);
-    if (!MayHold(key)) return;
-    // 0 where the file system cannot tell.
-    auto mode = static_cast<mode_t>(DTTOIF(entry.d_type));
+  // Of the file whose name begins at `name` of `key`; nullopt if it has been
+  // removed or renamed since it was seen.
+  std::optional<struct stat> StatusOf(int fd, const std::string& key,
+                                      size_t name) const {
     struct stat status {};
-    if (mode == 0 || (S_ISREG(mode) && IsWanted(key))) {
-      if (fstatat(fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-        if (errno == ENOENT) return;  // Removed or renamed since it was read.
-        throw IoError("list", PathOf(key), errno);
-      }
-      mode = status.st_mode;
+    if (fstatat(fd, key.c_str() + name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      return status;
     }
-    if (S_ISDIR(mode)) {
-      key.push_back('/');
-      if (MayHold(key)) folders_.push_back(std::move(key));
-    } else if (S_ISREG(mode) && IsWanted(key)) {
-      found_.push_back({std::move(key), static_cast<uint64_t>(status.st_size),
-                        ModifiedSeconds(status)});
-    }
+    if (errno == ENOENT) return std::nullopt;
+    throw IoError("list", PathOf(key), errno);
   }
 
   bool IsWanted(std::string_view key) const {
@@ -136,8 +167,7 @@ class Walk {
   const std::string& root_;
   const std::string_view prefix_;
   const std::string_view start_after_;
-  FileDescriptor root_fd_;
-  std::vector<std::string> folders_;  // Still to be read.
+  const size_t limit_;
   std::vector<FileInfo> found_;
 };
 
@@ -145,8 +175,9 @@ class Walk {
 
 std::vector<FileInfo> ListLocalFiles(const std::string& root,
                                      std::string_view prefix,
-                                     std::string_view start_after) {
-  return Walk(root, prefix, start_after).Run();
+                                     std::string_view start_after,
+                                     size_t limit) {
+  return Walk(root, prefix, start_after, limit).Run();
 }
 
 }  // namespace smdebug::storage

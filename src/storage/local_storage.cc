@@ -1,11 +1,9 @@
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -13,15 +11,14 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "src/base/environment.h"
-#include "src/base/host.h"
 #include "src/storage/key.h"
+#include "src/storage/local_conditions.h"
 #include "src/storage/local_file.h"
 #include "src/storage/local_list.h"
+#include "src/storage/local_root.h"
 #include "src/storage/local_watch.h"
 #include "src/storage/posix_file.h"
 
@@ -33,33 +30,6 @@ using storage::FileDescriptor;
 // Below this a copy costs less than mapping pages, and a file that someone cuts
 // short meanwhile gives fewer bytes instead of a SIGBUS.
 constexpr uint64_t kLeastMappedBytes = uint64_t{256} << 10;
-
-// A path that leads to no file: a name is missing, or a file is in the way.
-bool IsAbsent(int code) { return code == ENOENT || code == ENOTDIR; }
-
-bool IsUnsupported(int code) {
-  return code == EPERM || code == EOPNOTSUPP || code == ENOSYS ||
-         code == EMLINK;
-}
-
-// Files are replaced, never written again, so a new version is a new inode.
-std::string VersionOf(const struct stat& status) {
-  return fmt::format("{}:{}.{:09}:{}", status.st_ino, status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec, status.st_size);
-}
-
-// Writes a file beside `path`, under a name that nobody else has.
-std::string WritePending(const std::string& path, Bytes content) {
-  static std::atomic<uint64_t> last{0};
-  std::string pending = fmt::format("{}.{}.{}.{}{}", path, base::HostName(),
-                                    getpid(), ++last, storage::kPendingSuffix);
-  FileDescriptor file = storage::OpenFresh(pending);
-  int code = storage::WriteAll(file.get(), {&content, 1});
-  if (code == 0) code = file.Close();
-  if (code == 0) return pending;
-  unlink(pending.c_str());
-  throw IoError("create", path, code);
-}
 
 Blob CopyRange(int fd, uint64_t offset, uint64_t length,
                const std::string& path) {
@@ -100,127 +70,83 @@ class LocalStorage final : public Storage {
  public:
   explicit LocalStorage(std::string root) : root_(std::move(root)) {}
 
-  const std::string& root() const override { return root_; }
+  const std::string& root() const override { return root_.path(); }
 
   std::unique_ptr<PendingFile> Create(std::string_view key,
                                       CreateOptions options) override {
-    return storage::CreateLocalFile(PathOf(key), root_, options);
+    return storage::CreateLocalFile(root_, key, options);
   }
 
   bool CreateExclusive(std::string_view key, Bytes content) override {
-    const std::string path = PathOf(key);
-    // Another name first, so that nobody sees the file without its content.
-    const std::string pending = WritePending(path, content);
-    const bool created = link(pending.c_str(), path.c_str()) == 0;
-    int code = created ? 0 : errno;
-    // Some file systems have no second names, but can tell that one is taken.
-    if (IsUnsupported(code)) {
-      code = renameat2(AT_FDCWD, pending.c_str(), AT_FDCWD, path.c_str(),
-                       RENAME_NOREPLACE) == 0
-                 ? 0
-                 : errno;
-    }
-    unlink(pending.c_str());
-    if (code == EEXIST) return false;
-    if (code != 0) throw IoError("create", path, code);
-    return true;
+    return storage::CreateLocalExclusive(root_, key, content);
   }
 
   std::optional<VersionedText> ReadVersioned(
       std::string_view key) const override {
-    const std::string path = PathOf(key);
-    const FileDescriptor file(
-        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat status {};
-    if (!file.valid() || fstat(file.get(), &status) != 0) {
-      if (IsAbsent(errno)) return std::nullopt;
-      throw IoError("read", path, errno);
-    }
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    const auto opened = OpenFile("read", key, kToRead);
+    if (!opened) return std::nullopt;
     const Blob blob =
-        CopyRange(file.get(), 0, static_cast<uint64_t>(status.st_size), path);
-    return VersionedText{std::string(blob.text()), VersionOf(status)};
+        CopyRange(opened->file.get(), 0, opened->size(), root_.PathOf(key));
+    return VersionedText{std::string(blob.text()),
+                         storage::VersionOf(opened->status)};
   }
 
   bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
                           Bytes content) override {
-    const std::string path = PathOf(key);
-    // Whoever replaces a file under a condition holds the root meanwhile.
-    // Where a folder cannot be locked, two may both find the file unchanged.
-    const FileDescriptor root(
-        open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (root.valid() && flock(root.get(), LOCK_EX) != 0 && errno == EINTR) {
-    }
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0) {
-      if (IsAbsent(errno)) return false;
-      throw IoError("replace", path, errno);
-    }
-    if (VersionOf(status) != version) return false;
-    const std::string pending = WritePending(path, content);
-    if (std::rename(pending.c_str(), path.c_str()) == 0) return true;
-    const int code = errno;
-    unlink(pending.c_str());
-    throw IoError("replace", path, code);
+    return storage::ReplaceLocalIfUnchanged(root_, key, version, content);
   }
 
   std::optional<Blob> Read(std::string_view key, uint64_t offset,
                            uint64_t length) const override {
-    const std::string path = PathOf(key);
-    // O_NONBLOCK: opening a FIFO must not wait for a writer.
-    const FileDescriptor file(
-        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat status {};
-    if (!file.valid() || fstat(file.get(), &status) != 0) {
-      if (IsAbsent(errno)) return std::nullopt;
-      throw IoError("read", path, errno);
-    }
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
-    const auto size = static_cast<uint64_t>(status.st_size);
-    offset = std::min(offset, size);
-    length = std::min(length, size - offset);
+    const auto opened = OpenFile("read", key, kToRead);
+    if (!opened) return std::nullopt;
+    offset = std::min(offset, opened->size());
+    length = std::min(length, opened->size() - offset);
     if (length == 0) return Blob{};
+    const int fd = opened->file.get();
     return length < kLeastMappedBytes
-               ? CopyRange(file.get(), offset, length, path)
-               : MapRange(file.get(), offset, length, path);
+               ? CopyRange(fd, offset, length, root_.PathOf(key))
+               : MapRange(fd, offset, length, root_.PathOf(key));
   }
 
   std::optional<FileInfo> Stat(std::string_view key) const override {
-    const std::string path = PathOf(key);
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0) {
-      if (IsAbsent(errno)) return std::nullopt;
-      throw IoError("stat", path, errno);
-    }
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
-    return FileInfo{std::string(key), static_cast<uint64_t>(status.st_size),
-                    storage::ModifiedSeconds(status)};
+    const auto opened = OpenFile("stat", key, O_PATH);
+    if (!opened) return std::nullopt;
+    return FileInfo{std::string(key), opened->size(),
+                    storage::ModifiedSeconds(opened->status)};
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after) const override {
-    return storage::ListLocalFiles(root_, prefix, start_after);
+                             std::string_view start_after,
+                             size_t limit) const override {
+    return storage::ListLocalFiles(root(), prefix, start_after, limit);
   }
 
   void Remove(std::string_view key) override {
-    const std::string path = PathOf(key);
-    if (unlink(path.c_str()) == 0) return;
+    const std::string path = root_.PathOf(key);
+    const storage::Place place = root_.Find(key);
+    const int folder = place.folder.get();
+    if (place.folder.valid() && unlinkat(folder, place.name.c_str(), 0) == 0) {
+      return;
+    }
     // A folder is no file, so there was nothing to remove.
-    if (!IsAbsent(errno) && errno != EISDIR) {
-      throw IoError("remove", path, errno);
+    if (!storage::IsAbsent(errno) && errno != EISDIR) {
+      storage::ThrowIoError("remove", path, errno);
     }
   }
 
   void Move(std::string_view from, std::string_view to) override {
-    const std::string source = PathOf(from);
-    const std::string target = PathOf(to);
-    // rename() would move a whole folder, and its ENOENT does not say which of
-    // the two paths is at fault.
-    if (!Stat(from).has_value()) throw IoError("move", source, ENOENT);
-    const bool moved = storage::WithParents(target, [&] {
-      return std::rename(source.c_str(), target.c_str()) == 0;
+    const std::string path = root_.PathOf(from);
+    storage::CheckKey(to);
+    // renameat() would move a whole folder, and its ENOENT does not say which
+    // of the two keys is at fault.
+    if (!Stat(from).has_value()) throw IoError("move", path, ENOENT);
+    const storage::Place source = root_.Find(from);
+    const bool moved = root_.At(to, [&](const storage::Place& target) {
+      return renameat(source.folder.get(), source.name.c_str(),
+                      target.folder.get(), target.name.c_str()) == 0;
     });
-    if (!moved) throw IoError("move", source, errno);
+    if (!moved) storage::ThrowIoError("move", path, errno);
   }
 
   // A whole folder is renamed at once where nothing is in the way.
@@ -229,14 +155,15 @@ class LocalStorage final : public Storage {
       return prefix.size() > 1 && prefix.ends_with('/');
     };
     if (is_folder(from) && is_folder(to)) {
-      const std::string source = PathOf(from.substr(0, from.size() - 1));
-      const std::string target = PathOf(to.substr(0, to.size() - 1));
-      struct stat status {};
-      if (stat(source.c_str(), &status) != 0 && IsAbsent(errno)) return;
-      const bool moved = storage::WithParents(target, [&] {
-        return renameat2(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(),
-                         RENAME_NOREPLACE) == 0;
-      });
+      const std::string_view folder = from.substr(0, from.size() - 1);
+      if (!root_.Open(folder, O_PATH | O_DIRECTORY).valid()) return;
+      const storage::Place source = root_.Find(folder);
+      const bool moved = root_.At(
+          to.substr(0, to.size() - 1), [&](const storage::Place& target) {
+            return renameat2(source.folder.get(), source.name.c_str(),
+                             target.folder.get(), target.name.c_str(),
+                             RENAME_NOREPLACE) == 0;
+          });
       if (moved) return;
     }
     Storage::MoveAll(from, to);
@@ -244,19 +171,34 @@ class LocalStorage final : public Storage {
 
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
-    return storage::WatchLocalFiles(root_, folders);
+    return storage::WatchLocalFiles(root(), folders);
   }
 
  private:
-  std::string PathOf(std::string_view key) const {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  static constexpr int kToRead = O_RDONLY | O_NONBLOCK;
+
+  struct OpenedFile {
+    FileDescriptor file;
+    struct stat status {};
+
+    uint64_t size() const { return static_cast<uint64_t>(status.st_size); }
+  };
+
+  // nullopt if there is no such file. Throws IoError.
+  std::optional<OpenedFile> OpenFile(std::string_view operation,
+                                     std::string_view key, int flags) const {
     storage::CheckKey(key);
-    std::string path;
-    path.reserve(root_.size() + 1 + key.size());
-    return path.append(root_).append("/").append(key);
+    OpenedFile opened{root_.Open(key, flags)};
+    if (!opened.file.valid() || fstat(opened.file.get(), &opened.status) != 0) {
+      if (storage::IsAbsent(errno)) return std::nullopt;
+      throw IoError(operation, root_.PathOf(key), errno);
+    }
+    if (!S_ISREG(opened.status.st_mode)) return std::nullopt;
+    return opened;
   }
 
-  // Absolute, so that a later chdir() does not move the run.
-  const std::string root_;
+  const storage::LocalRoot root_;
 };
 
 }  // namespace

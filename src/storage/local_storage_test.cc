@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,6 +141,22 @@ TEST_F(LocalStorageTest, AFailedPublishLeavesNoPendingFile) {
 TEST_F(LocalStorageTest, ANameThatIsTooLongIsAnError) {
   EXPECT_EQ(CodeOf([&] { storage_->Create(std::string(300, 'n')); }),
             ENAMETOOLONG);
+}
+
+TEST_F(LocalStorageTest, ListingEndsInFoldersThatAreTooDeep) {
+  PutFile(*storage_, "a", "x");
+  int folder = open(root_.c_str(), O_PATH | O_CLOEXEC);
+  const std::string name(250, 'd');
+  for (int depth = 0; depth < 20; ++depth) {
+    ASSERT_EQ(mkdirat(folder, name.c_str(), 0777), 0);
+    const int below = openat(folder, name.c_str(), O_PATH | O_CLOEXEC);
+    ASSERT_GE(below, 0);
+    close(folder);
+    folder = below;
+  }
+  close(folder);
+  EXPECT_EQ(CodeOf([&] { storage_->List(""); }), ENAMETOOLONG);
+  EXPECT_EQ(storage_->List("", "", 1).size(), 1u);
 }
 
 TEST_F(LocalStorageTest, SymbolicLinksAreNotListedOrFollowed) {

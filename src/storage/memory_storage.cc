@@ -88,12 +88,14 @@ class FileTable {
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after) const {
+                             std::string_view start_after, size_t limit) const {
     std::vector<FileInfo> found;
     const base::MutexLock lock(mu_);
     auto file = start_after < prefix ? files_.lower_bound(prefix)
                                      : files_.upper_bound(start_after);
-    for (; file != files_.end() && file->first.starts_with(prefix); ++file) {
+    for (; found.size() < limit && file != files_.end() &&
+           file->first.starts_with(prefix);
+         ++file) {
       found.push_back(InfoOf(file->first, *file->second));
     }
     return found;
@@ -226,8 +228,9 @@ class MemoryStorage final : public Storage {
   }
 
   std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after) const override {
-    return table_->List(prefix, start_after);
+                             std::string_view start_after,
+                             size_t limit) const override {
+    return table_->List(prefix, start_after, limit);
   }
 
   void Remove(std::string_view key) override {

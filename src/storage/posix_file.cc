@@ -8,24 +8,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-
-#include "smdebug/error.h"
+#include <ctime>
 
 namespace smdebug::storage {
 namespace {
 
-// How often an operation is repeated when other processes keep undoing its
-// preparation (removing the folder it made, taking the name it freed).
+// How often a name is freed that other processes keep taking.
 constexpr int kMostAttempts = 16;
-
-bool MakeFolders(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return true;
-  if (errno != ENOENT) return false;
-  const std::string parent = ParentOf(path);
-  if (parent == path || !MakeFolders(parent)) return false;
-  return mkdir(path.c_str(), 0777) == 0 || errno == EEXIST;
-}
 
 // Moves `count` bytes into the io vectors from `first` on; returns the first
 // one that still has bytes.
@@ -78,45 +67,27 @@ int WriteAll(int fd, std::span<const Bytes> parts) noexcept {
   return WriteVectors(fd, std::span(vectors).first(count));
 }
 
-bool WithParents(const std::string& path,
-                 const std::function<bool()>& attempt) {
+FileDescriptor OpenFresh(int folder, const std::string& name) {
+  constexpr mode_t kMode = 0666;
   for (int attempts = 1;; ++attempts) {
-    if (attempt()) return true;
-    if (errno != ENOENT || attempts == kMostAttempts) return false;
-    if (!MakeFolders(ParentOf(path))) return false;
+    FileDescriptor file(openat(folder, name.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+    if (file.valid() || errno != EEXIST || attempts == kMostAttempts) {
+      return file;
+    }
+    if (unlinkat(folder, name.c_str(), 0) != 0 && errno != ENOENT) return {};
   }
 }
 
-FileDescriptor OpenFresh(const std::string& path) {
-  FileDescriptor file;
-  const bool opened = WithParents(path, [&] {
-    for (int attempts = 1;; ++attempts) {
-      file = FileDescriptor(
-          open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-      if (file.valid()) return true;
-      if (errno != EEXIST || attempts == kMostAttempts) return false;
-      if (unlink(path.c_str()) != 0 && errno != ENOENT) return false;
-    }
-  });
-  if (!opened) throw IoError("create", path, errno);
-  return file;
-}
-
-int SyncFolders(const std::string& path, const std::string& root) noexcept {
-  std::string folder = path;
-  while (folder.size() >= root.size()) {
-    const bool above_root = folder == root;
-    folder = ParentOf(folder);
-    const FileDescriptor opened(
-        open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.valid() && fsync(opened.get()) == 0) {
-      if (above_root) break;
-      continue;
-    }
-    // The folder above the root is not ours and may be closed to us.
-    return above_root ? 0 : errno;
-  }
-  return 0;
+void MarkVersion(int fd, const struct stat& status) noexcept {
+  constexpr int64_t kMillisecond = 1'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  timespec modified = status.st_mtim;
+  modified.tv_nsec +=
+      now.tv_nsec % kMillisecond - modified.tv_nsec % kMillisecond;
+  const std::array<timespec, 2> times = {timespec{0, UTIME_OMIT}, modified};
+  futimens(fd, times.data());
 }
 
 double ModifiedSeconds(const struct stat& status) noexcept {

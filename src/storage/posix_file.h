@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,9 +9,8 @@
 
 #include "smdebug/storage.h"
 
-// Small pieces of POSIX that the local driver is made of. All paths are
-// absolute or relative to the current folder; errno is the error channel where
-// a comment says so.
+// Small pieces of POSIX that the local driver is made of. errno is the error
+// channel where a comment says so.
 namespace smdebug::storage {
 
 // Owns a file descriptor; -1 is none. One thread at a time.
@@ -49,20 +47,16 @@ class FileDescriptor {
 // Returns 0 or an errno value; then some of the bytes may be written.
 int WriteAll(int fd, std::span<const Bytes> parts) noexcept;
 
-// Runs `attempt`, which returns whether it succeeded and else sets errno. If it
-// fails because a folder on the way to `path` is missing, makes the missing
-// folders and runs it again. Returns its last answer, errno included.
-bool WithParents(const std::string& path, const std::function<bool()>& attempt);
+// Opens a new, empty file for writing, in place of any file or link `name` of
+// the open folder. The old file keeps its bytes for those who hold it open. Not
+// valid, and errno set, if it cannot.
+FileDescriptor OpenFresh(int folder, const std::string& name);
 
-// Opens a new, empty file for writing, in place of any file that `path` names.
-// The old file keeps its bytes for those who hold it open. Makes missing
-// parents. Throws IoError.
-FileDescriptor OpenFresh(const std::string& path);
-
-// fsync of every folder from the one that holds `path` up to the one that
-// holds `root`, since any of them may have been made for this file. Returns 0
-// or an errno value.
-int SyncFolders(const std::string& path, const std::string& root) noexcept;
+// Gives a file of this status, when it is written whole, a time of its own.
+// Kernels tell times by ticks of milliseconds and use the numbers of removed
+// inodes again at once, so two versions of a file may differ in nothing else.
+// Does nothing where times cannot be set.
+void MarkVersion(int fd, const struct stat& status) noexcept;
 
 // When the content of the file was last written, in seconds since the epoch.
 double ModifiedSeconds(const struct stat& status) noexcept;

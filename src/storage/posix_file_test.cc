@@ -86,7 +86,7 @@ TEST(WriteAllTest, ReportsWhereAPartialWriteEnds) {
   const std::string path = dir / "file";
   const std::string text(100, 'x');
   const int code = RunWithFileLimit(150, [&] {
-    const FileDescriptor file = OpenFresh(path);
+    const FileDescriptor file = OpenFresh(AT_FDCWD, path);
     const std::vector<Bytes> parts = {base::AsBytes(text), base::AsBytes(text)};
     return WriteAll(file.get(), parts);
   });
@@ -149,7 +149,7 @@ TEST(OpenFreshTest, LeavesTheOldFileToThoseWhoHoldIt) {
   const TempDir dir;
   testing::WriteFile(dir / "file", "old");
   const FileDescriptor old(open((dir / "file").c_str(), O_RDONLY | O_CLOEXEC));
-  const FileDescriptor fresh = OpenFresh(dir / "file");
+  const FileDescriptor fresh = OpenFresh(AT_FDCWD, dir / "file");
   EXPECT_EQ(ReadFile(dir / "file"), "");
   std::array<char, 8> buffer{};
   EXPECT_EQ(pread(old.get(), buffer.data(), buffer.size(), 0), 3);

@@ -1,14 +1,13 @@
-#include "src/storage/fault_storage.h"
 #include "tests/conformance/storage_conformance.h"
+#include "tests/testing/fault_storage.h"
 
 namespace smdebug::testing {
 namespace {
 
 // Without a plan, the fault-injecting driver is as good as the one inside.
 const StorageDriver kDriver = {
-    "fault", [] {
-      return std::make_shared<storage::FaultStorage>(OpenMemoryStorage());
-    }};
+    "fault",
+    [] { return std::make_shared<FaultStorage>(OpenMemoryStorage()); }};
 
 INSTANTIATE_TEST_SUITE_P(UnarmedFault, StorageConformanceTest,
                          ::testing::Values(kDriver));

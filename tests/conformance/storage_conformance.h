@@ -20,11 +20,18 @@ struct StorageDriver {
   std::function<std::shared_ptr<Storage>()> open;
   // Whether Watch() is to give a watch.
   bool watches = true;
+  // Whether files can be seen as they grow.
+  bool grows = true;
+  // Whether a move keeps the time of a file.
+  bool renames = true;
 };
 
 inline void PrintTo(const StorageDriver& driver, std::ostream* out) {
   *out << driver.name;
 }
+
+// Adds one to the number in `key` by conditional replacement.
+void AddOne(Storage& storage, std::string_view key);
 
 // What every Storage promises. A driver joins with
 //

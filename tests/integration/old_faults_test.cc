@@ -12,20 +12,20 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
 
 namespace smdebug {
 namespace {
 
-using storage::FaultStorage;
-using storage::Operation;
 using ::testing::ElementsAre;
+using testing::FaultStorage;
 using ::testing::Ge;
 using testing::GetFile;
 using ::testing::HasSubstr;
 using testing::Keys;
+using testing::Operation;
 using testing::ReadIndex;
 using testing::ReadStep;
 using testing::SaveEverything;

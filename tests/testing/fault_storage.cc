@@ -1,4 +1,4 @@
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -6,7 +6,7 @@
 
 #include "smdebug/error.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 namespace {
 
 class FaultFile final : public PendingFile {
@@ -106,9 +106,10 @@ std::optional<FileInfo> FaultStorage::Stat(std::string_view key) const {
 }
 
 std::vector<FileInfo> FaultStorage::List(std::string_view prefix,
-                                         std::string_view start_after) const {
+                                         std::string_view start_after,
+                                         size_t limit) const {
   plan_->Enter(Operation::kList, PathOf(prefix));
-  return inner_->List(prefix, start_after);
+  return inner_->List(prefix, start_after, limit);
 }
 
 void FaultStorage::Remove(std::string_view key) {
@@ -125,4 +126,4 @@ std::string FaultStorage::PathOf(std::string_view key) const {
   return root() + '/' + std::string(key);
 }
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing

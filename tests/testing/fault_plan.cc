@@ -3,9 +3,9 @@
 #include <mutex>
 
 #include "smdebug/error.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 namespace {
 
 std::string_view OperationName(Operation operation) {
@@ -119,4 +119,4 @@ uint64_t FaultPlan::TakeSpace(uint64_t bytes) {
   return taken;
 }
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing

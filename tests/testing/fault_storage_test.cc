@@ -1,4 +1,4 @@
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 
 #include <cerrno>
 #include <stop_token>
@@ -13,16 +13,12 @@
 #include "src/base/bytes.h"
 #include "tests/testing/files.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 namespace {
 
-using testing::AppendText;
 using ::testing::ElementsAre;
-using testing::GetFile;
 using ::testing::IsEmpty;
-using testing::Keys;
 using ::testing::Optional;
-using testing::PutFile;
 
 template <typename Call>
 int CodeOf(Call call) {
@@ -154,4 +150,4 @@ TEST_F(FaultStorageTest, ThreadsShareOnePlan) {
 }
 
 }  // namespace
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing

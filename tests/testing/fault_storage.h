@@ -9,7 +9,7 @@
 #include "smdebug/storage.h"
 #include "src/base/mutex.h"
 
-namespace smdebug::storage {
+namespace smdebug::testing {
 
 // What a storage is asked for, one per call of Storage and PendingFile.
 enum class Operation {
@@ -115,7 +115,8 @@ class FaultStorage final : public Storage {
                            uint64_t length) const override;
   std::optional<FileInfo> Stat(std::string_view key) const override;
   std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after) const override;
+                             std::string_view start_after,
+                             size_t limit) const override;
   void Remove(std::string_view key) override;
   void Move(std::string_view from, std::string_view to) override;
   // The watch of the inner storage; the plan has no part in it.
@@ -131,4 +132,4 @@ class FaultStorage final : public Storage {
   const std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
 };
 
-}  // namespace smdebug::storage
+}  // namespace smdebug::testing

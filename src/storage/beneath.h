@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "src/storage/posix_file.h"
+
+// Paths below a folder that may have been made by anybody: no symbolic link in
+// them is followed, not even one that someone puts there meanwhile. errno is
+// the error channel, and ELOOP says that a link is in the way. `path` is of the
+// form of keys.
+namespace smdebug::storage {
+
+// open(2) of an absolute path, with O_CLOEXEC, if no name in it is a link. One
+// call of the kernel where OpenBeneath() is the last of three. ELOOP also where
+// the kernel cannot tell.
+FileDescriptor OpenLinkless(const std::string& path, int flags);
+
+// open(2) of `path` below `folder`, with O_CLOEXEC. `flags` make no file.
+FileDescriptor OpenBeneath(int folder, std::string_view path, int flags);
+
+// The same where the kernel has no openat2(2), name by name.
+FileDescriptor WalkBeneath(int folder, std::string_view path, int flags);
+
+// Opens the folder `path` below `folder` and makes it, and those on the way to
+// it, if they are missing.
+FileDescriptor MakeBeneath(int folder, std::string_view path);
+
+}  // namespace smdebug::storage

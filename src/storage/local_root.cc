@@ -1,0 +1,113 @@
+#include "src/storage/local_root.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "smdebug/error.h"
+#include "src/storage/beneath.h"
+#include "src/storage/key.h"
+
+namespace smdebug::storage {
+namespace {
+
+// How often an attempt is repeated when others keep removing the folder that
+// was made for it.
+constexpr int kMostRounds = 16;
+
+constexpr int kRootFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+// The folder part of a key, empty for the root, and its last name.
+std::pair<std::string_view, std::string_view> SplitKey(std::string_view key) {
+  const size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos) return {{}, key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+bool MakeFolders(const std::string& path) {
+  constexpr mode_t kMode = 0777;
+  if (mkdir(path.c_str(), kMode) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT) return false;
+  const std::string parent = ParentOf(path);
+  if (parent == path || !MakeFolders(parent)) return false;
+  return mkdir(path.c_str(), kMode) == 0 || errno == EEXIST;
+}
+
+}  // namespace
+
+std::string LocalRoot::PathOf(std::string_view key) const {
+  CheckKey(key);
+  std::string path;
+  path.reserve(path_.size() + 1 + key.size());
+  return path.append(path_).append("/").append(key);
+}
+
+FileDescriptor LocalRoot::OpenSelf() const {
+  return FileDescriptor(open(path_.c_str(), kRootFolder));
+}
+
+FileDescriptor LocalRoot::Open(std::string_view key, int flags) const {
+  FileDescriptor direct = OpenLinkless(PathOf(key), flags);
+  if (direct.valid() || errno != ELOOP) return direct;
+  // There is a link, above the root or below it.
+  FileDescriptor root = OpenSelf();
+  return root.valid() ? OpenBeneath(root.get(), key, flags) : std::move(root);
+}
+
+Place LocalRoot::Find(std::string_view key) const {
+  const auto [parent, name] = SplitKey(key);
+  return {parent.empty() ? OpenSelf() : Open(parent, kRootFolder),
+          std::string(name)};
+}
+
+bool LocalRoot::At(std::string_view key,
+                   const std::function<bool(const Place&)>& attempt) const {
+  const std::string_view parent = SplitKey(key).first;
+  for (int attempts = 1;; ++attempts) {
+    Place place = Find(key);
+    if (!place.folder.valid() && errno == ENOENT && !parent.empty()) {
+      place.folder = OpenSelf();
+      if (place.folder.valid()) {
+        place.folder = MakeBeneath(place.folder.get(), parent);
+      }
+    }
+    if (place.folder.valid() && attempt(place)) return true;
+    if (errno != ENOENT || attempts == kMostRounds) return false;
+    if (!MakeFolders(path_)) return false;
+  }
+}
+
+int LocalRoot::Sync(std::string_view key) const noexcept {
+  const FileDescriptor root(
+      open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.valid()) return errno;
+  for (auto parent = SplitKey(key).first; !parent.empty();
+       parent = SplitKey(parent).first) {
+    const FileDescriptor folder =
+        OpenBeneath(root.get(), parent, O_RDONLY | O_DIRECTORY);
+    if (!folder.valid() || fsync(folder.get()) != 0) return errno;
+  }
+  if (fsync(root.get()) != 0) return errno;
+  // The folder above the root is not ours and may be closed to us.
+  const FileDescriptor above(
+      open(ParentOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (above.valid()) fsync(above.get());
+  return 0;
+}
+
+bool IsAbsent(int code) noexcept {
+  return code == ENOENT || code == ENOTDIR || code == ELOOP;
+}
+
+void ThrowIoError(std::string_view operation, const std::string& path,
+                  int code) {
+  if (code != ELOOP) throw IoError(operation, path, code);
+  throw IoError(operation, path, IoKind::kDenied,
+                "a symbolic link is in the way, and below the folder of a run "
+                "none is followed");
+}
+
+}  // namespace smdebug::storage

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "src/storage/posix_file.h"
+
+namespace smdebug::storage {
+
+// The folder that holds a key, and the name of the key in it. What is done by
+// name in an open folder cannot be led elsewhere.
+struct Place {
+  FileDescriptor folder;
+  std::string name;
+};
+
+// The root of a local storage. It may be a symbolic link, and it may be removed
+// and made again, so it is opened anew each time. Below it no link is followed;
+// see beneath.h for how that is told. Thread-safe.
+class LocalRoot {
+ public:
+  // `path` is absolute, so that a later chdir() does not move the run, and has
+  // no '/' at its end.
+  explicit LocalRoot(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const noexcept { return path_; }
+
+  // For messages. Throws std::invalid_argument for what is no key.
+  std::string PathOf(std::string_view key) const;
+
+  // Opens a file or a folder that is there. Not valid, and errno set, if it
+  // cannot.
+  FileDescriptor Open(std::string_view key, int flags) const;
+
+  // Where `key` is. The folder is not valid, and errno set, if there is none.
+  Place Find(std::string_view key) const;
+
+  // Runs `attempt`, which returns whether it succeeded and else sets errno, at
+  // the place of `key`. Missing folders are made, and made again if someone
+  // removes them meanwhile. Returns its last answer, errno included.
+  bool At(std::string_view key,
+          const std::function<bool(const Place&)>& attempt) const;
+
+  // fsync of every folder from the one that holds `key` up to the one that
+  // holds the root, since any of them may have been made for this file. Returns
+  // 0 or an errno value.
+  int Sync(std::string_view key) const noexcept;
+
+ private:
+  FileDescriptor OpenSelf() const;
+
+  const std::string path_;
+};
+
+// Whether an errno value says that there is no file: a name is missing, a file
+// is in the way of a folder, or a link, which is as good as nothing.
+bool IsAbsent(int code) noexcept;
+
+// Throws the IoError for an errno value, in clear words where a link is in the
+// way.
+[[noreturn]] void ThrowIoError(std::string_view operation,
+                               const std::string& path, int code);
+
+}  // namespace smdebug::storage

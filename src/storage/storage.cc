@@ -1,0 +1,15 @@
+#include "smdebug/storage.h"
+
+namespace smdebug {
+
+std::vector<std::optional<Blob>> Storage::ReadMany(
+    std::span<const ReadRange> ranges) const {
+  std::vector<std::optional<Blob>> blobs;
+  blobs.reserve(ranges.size());
+  for (const ReadRange& range : ranges) {
+    blobs.push_back(Read(range.key, range.offset, range.length));
+  }
+  return blobs;
+}
+
+}  // namespace smdebug
