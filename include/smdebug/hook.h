@@ -240,6 +240,9 @@ class Hook {
   void Abandon();
 
  private:
+  // Counts a tensor if the hook is closed.
+  void CountLate(std::string_view name);
+
   std::unique_ptr<hook::Recorder> recorder_;
 };
 

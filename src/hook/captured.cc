@@ -4,6 +4,36 @@
 
 namespace smdebug::hook {
 
+namespace {
+
+// What the heap adds to each piece of memory.
+constexpr uint64_t kPerPiece = 16;
+
+template <typename T>
+uint64_t HeapBytes(const std::vector<T>& list) noexcept {
+  return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kPerPiece;
+}
+
+}  // namespace
+
+uint64_t HeldBytes(const CapturedTensor& tensor) noexcept {
+  uint64_t bytes =
+      sizeof(tensor) + HeapBytes(tensor.shape) + HeapBytes(tensor.strings);
+  for (const std::string& text : tensor.strings) bytes += text.capacity();
+  if (tensor.content != nullptr) bytes += sizeof(Buffer) + 2 * kPerPiece;
+  // Names are shared, but only as long as the job does not invent new ones.
+  if (tensor.plan != nullptr) bytes += tensor.plan->name.size();
+  if (tensor.digest && tensor.digest->histogram) {
+    bytes += HeapBytes(tensor.digest->histogram->limits) +
+             HeapBytes(tensor.digest->histogram->counts);
+  }
+  return bytes;
+}
+
+uint64_t HeldBytes(const CapturedScalar& scalar) noexcept {
+  return sizeof(scalar) + scalar.name.capacity() + kPerPiece;
+}
+
 Digest MakeDigest(const TensorView& tensor, const Form& form) {
   Digest digest;
   if (!form.reductions.empty()) {

@@ -46,7 +46,8 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       worker_(worker.name),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
-      capturer_(runtime_, &tally_, [this] { HandOver(); }),
+      pool_(runtime.buffer_bytes),
+      capturer_(&pool_, &tally_),
       selector_(std::make_unique<Selector>(config_)),
       recent_(runtime.buffer_bytes) {
   const bool chosen =
@@ -64,16 +65,17 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
   storage_ = std::move(storage);
   RunFolder(storage_.get(), folder).CheckUnused();
   writer_ = std::make_unique<Writer>(
-      config_, Writer::Options{.folder = folder, .runtime = runtime_}, storage_,
-      std::move(tensorboard), &tally_);
-  capturer_.WatchProgress(&writer_->progress());
+      Writer::Options{.folder = folder,
+                      .runtime = runtime_,
+                      .spread = config::DefaultSpread(config_.framework)},
+      storage_, std::move(tensorboard), &tally_);
 }
 
 void Recorder::HandOver() {
   const base::MutexLock lock(mu_);
   recent_.Forget();  // It holds on to buffers.
-  if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
-  writer_->Hurry();
+  const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
+  if (!nothing && counter_.step() >= 0) SubmitLocked(/*last_of_step=*/false);
 }
 
 void Recorder::RethrowWriterError() {
@@ -102,7 +104,7 @@ std::optional<Collection> Recorder::GetCollection(std::string_view name) const {
 void Recorder::SetCollection(const Collection& collection) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0) {
+  if (counter_.step() >= 0 || closed_) {
     throw Error(fmt::format(
         "collection '{}': collections are fixed once the first step began",
         collection.name));
@@ -117,7 +119,7 @@ void Recorder::SetCollection(const Collection& collection) {
 void Recorder::Observe(std::shared_ptr<StepObserver> observer) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0) {
+  if (counter_.step() >= 0 || closed_) {
     throw Error("a hook can be observed only from before its first step");
   }
   if (writer_ != nullptr) writer_->Observe(std::move(observer));
@@ -165,7 +167,8 @@ void Recorder::BeginLocked(const StepCounter& next) {
   if (!Writes()) return;
   writer_->NoteStep(begun_.step);
   selector_->BeginStep(begun_);
-  due_.store(selector_->AnythingDue(), std::memory_order_relaxed);
+  due_.store(selector_->AnythingDue() ? Due::kSomething : Due::kNothing,
+             std::memory_order_relaxed);
   TakeWaitingLocked();
 }
 
@@ -181,9 +184,15 @@ void Recorder::Close(bool abandoned) {
     if (closed_) return;
     TakeLeftoversLocked();
     EndStepLocked();
-    // Names that joined a collection at steps that were not due.
-    if (selector_->HasMemberships()) SubmitLocked(/*last_of_step=*/false);
+    if (begun_.step < 0) NumberScalarsLocked();
+    // Scalars without a step, and names that joined a collection at steps that
+    // were not due.
+    if (writer_ != nullptr &&
+        (!batch_.scalars.empty() || selector_->HasChanges())) {
+      SubmitLocked(/*last_of_step=*/false);
+    }
     closed_ = true;
+    if (Writes()) due_.store(Due::kClosed, std::memory_order_relaxed);
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
   if (writer_ != nullptr && !writer_->Close(end, abandoned)) stuck_ = true;
@@ -204,10 +213,13 @@ uint64_t Recorder::due_key() const {
 }
 
 void Recorder::EndStepLocked() {
+  if (closed_) return;
   const bool was_open = std::exchange(open_, false);
-  due_.store(false, std::memory_order_relaxed);
+  due_.store(Due::kNothing, std::memory_order_relaxed);
   selector_->EndStep();
   recent_.Forget();
+  // The writer starts with the first step, and what it knows is fixed then.
+  if (counter_.step() < 0) return;
   const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
   if (nothing && !submitted_) return;
   SubmitLocked(/*last_of_step=*/was_open);
@@ -216,8 +228,12 @@ void Recorder::EndStepLocked() {
 
 void Recorder::SubmitLocked(bool last_of_step) {
   batch_.stamp = begun_;
-  batch_.memberships = selector_->TakeMemberships();
+  batch_.collections = selector_->TakeChanges();
   batch_.last_of_step = last_of_step;
+  const uint64_t held = HeldBytes(batch_);
+  if (credit_.bytes() < held) pool_.Reserve(held - credit_.bytes(), credit_);
+  batch_.room = std::make_shared<const Reservation>(credit_.Split(held));
+  if (credit_.bytes() > kMostCredit) credit_ = Reservation();
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   submitted_ = true;
 }
