@@ -68,6 +68,8 @@ class Recorder {
   const std::string& worker() const noexcept { return worker_; }
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   HookStats stats() const;
+  // Bytes of the buffer in use by what was captured and is not written.
+  uint64_t held_bytes() const { return pool_.in_use() + pool_.reserved(); }
   StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
   std::optional<Collection> GetCollection(std::string_view name) const
       SMDEBUG_EXCLUDES(mu_);

@@ -249,7 +249,9 @@ void Recorder::SaveTensorForNextStep(
     }
     // The other half is left for what is on its way to the writer, or no room
     // would ever come.
-    if (waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
+    const uint64_t half = runtime_.buffer_bytes / 2;
+    if (tensor.byte_size() > half ||
+        waiting_bytes_ > half - tensor.byte_size()) {
       Skip(name,
            "waits for a step, and half of the buffer (SMDEBUG_BUFFER_MB) does "
            "not hold what does");

@@ -139,7 +139,7 @@ bool Writer::Close(const Stamp& end, bool abandoned) {
     thread_.join();
     return true;
   }
-  tally_->AddDropped(queue_.CountWaiting(), "stuck",
+  tally_->AddDropped(queue_.CountWaiting() + in_hand_, "stuck",
                      storage_->root() +
                          ": the file system did not answer; "
                          "closed without the steps still queued");
@@ -223,6 +223,7 @@ void Writer::Process(Session& session, Batch& batch) {
   if (silent()) return;
   NoteCollections(session, std::move(batch.collections));
   session.captured += static_cast<int64_t>(batch.tensors.size());
+  in_hand_ += static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
   if (!session.entered && !EnterFolder(session)) session.failed = true;
   if (silent()) return;
   FeedTensorboard(session, batch);
@@ -308,7 +309,7 @@ void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
     LimitScalars(session);
   }
   session.encoder.reset();
-  session.captured = 0;
+  in_hand_ -= std::exchange(session.captured, 0);
   session.failed = false;
   TakeReports(session);
   FlushTensorboard(session);
@@ -321,7 +322,7 @@ void Writer::SealStep(Session& session, const Stamp& stamp) {
   PublishCollections(session);
   const auto scalars = static_cast<int64_t>(session.scalars.size());
   session.sealed.push_back({.step = stamp.step,
-                            .captured = session.captured,
+                            .captured = std::exchange(session.captured, 0),
                             .saved = encoder.saved() - scalars,
                             .bytes = encoder.bytes(),
                             .scalars = std::exchange(session.scalars, {})});
@@ -362,11 +363,14 @@ void Writer::TakeReports(Session& session) {
     reports.swap(reports_);
     reports_.reserve(session.sealed.size());
   }
+  std::exception_ptr counted;  // Steps that are lost together share an error.
   for (const std::exception_ptr& error : reports) {
     SealedStep step = std::move(session.sealed.front());
     session.sealed.pop_front();
+    in_hand_ -= step.captured;
     if (error != nullptr) {
-      Fail("write", error);
+      if (error != counted) Fail("write", error);
+      counted = error;
       tally_->AddLost(step.captured);
       session.scalars.insert(session.scalars.begin(),
                              std::make_move_iterator(step.scalars.begin()),
@@ -374,8 +378,9 @@ void Writer::TakeReports(Session& session) {
       LimitScalars(session);
       continue;
     }
-    tally_->AddStep(step.saved, step.bytes,
-                    static_cast<int64_t>(step.scalars.size()));
+    const auto scalars = static_cast<int64_t>(step.scalars.size());
+    in_hand_ -= scalars;
+    tally_->AddStep(step.saved, step.bytes, scalars);
     session.last_published = step.step;
     Tell([&](StepObserver& observer) { observer.OnStep(step.step); });
   }
@@ -406,6 +411,7 @@ void Writer::LimitScalars(Session& session) {
     bytes -= HeldBytes(scalars[excess++]);
   }
   tally_->AddLost(static_cast<int64_t>(excess));
+  in_hand_ -= static_cast<int64_t>(excess);
   scalars.erase(scalars.begin(),
                 scalars.begin() + static_cast<ptrdiff_t>(excess));
   session.scalar_bytes = bytes;

@@ -171,6 +171,9 @@ class Writer final : private steps::SinkListener {
   std::atomic<int> hurried_{0};          // By so many.
   std::atomic<bool> is_hurried_{false};  // Since the sink was last told.
   std::atomic<uint64_t> progress_{0};
+  // Tensors and scalars that were taken from the queue and are neither
+  // published nor given up.
+  std::atomic<int64_t> in_hand_{0};
   std::atomic<int64_t> last_step_{-1};
   std::atomic<bool> silent_{false};
 

@@ -21,10 +21,11 @@ std::shared_ptr<StepSink> OpenSink(std::shared_ptr<Storage> storage,
                : MakeFileSink(std::move(storage), durability);
 }
 
-SinkMakerForTesting::SinkMakerForTesting(SinkMaker maker) {
-  MakerForTesting() = std::move(maker);
-}
+SinkMakerForTesting::SinkMakerForTesting(SinkMaker maker)
+    : before_(std::exchange(MakerForTesting(), std::move(maker))) {}
 
-SinkMakerForTesting::~SinkMakerForTesting() { MakerForTesting() = nullptr; }
+SinkMakerForTesting::~SinkMakerForTesting() {
+  MakerForTesting() = std::move(before_);
+}
 
 }  // namespace smdebug::steps
