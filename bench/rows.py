@@ -32,6 +32,7 @@ UNITS = {
     "values/s": ("items_per_second", 1.0),
     "queries/s": ("items_per_second", 1.0),
     "MB": ("megabytes", 1.0),
+    "MiB": ("mebibytes", 1.0),
     "ms": ("median_ms", 1.0),
     "us": ("us", 1.0),
     "%": ("percent", 1.0),
@@ -39,7 +40,7 @@ UNITS = {
 }
 
 # Of these less is better; a ratio says how many times less ours is.
-LESS_IS_BETTER = {"MB", "ms", "us", "%", "x"}
+LESS_IS_BETTER = {"MB", "MiB", "ms", "us", "%", "x"}
 
 CPP_ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
@@ -54,6 +55,9 @@ CPP_ROWS = (
         least=1 / 20e-6),
     Row("idle step, 1 tensor", "steps/s", "hook/idle_step/1", least=1 / 200e-9),
     Row("idle step, 10,000 tensors", "steps/s", "hook/idle_step/10000", least=1 / 200e-9),
+    # A budget of 16 MiB, and 8 for everything else.
+    Row("store stuck, 100,000 steps x 200 tensors", "MiB", "hook/stuck_memory/100000x200",
+        most=24),
     Row("LibTorch, idle step, 1000 parameters", "steps/s", "libtorch/idle_step/1000",
         least=1 / 1e-6),
     Row("LibTorch, raw, 100 x 1 MiB a step", "MB/s", "libtorch/raw/100x1MiB", "raw_100x1MiB", 3.5,

@@ -33,14 +33,16 @@ struct Worker {
   static Worker OfRank(int64_t rank, int64_t count);
 };
 
-// What happens to a tensor when the buffer is full.
+// What happens to a tensor or scalar when the buffer is full.
 enum class OnFull : uint8_t {
   kBlock,  // The caller waits, and the wait is counted.
-  kDrop,   // The tensor is dropped and counted.
+  kDrop,   // It is dropped and counted.
 };
 
 // How a hook runs, as opposed to what it saves.
 struct RuntimeOptions {
+  // For everything that waits to be written: bytes of tensors, reductions,
+  // histograms, names, scalars. A few megabytes more are taken for the rest.
   uint64_t buffer_bytes = uint64_t{1024} << 20;
   OnFull on_full = OnFull::kBlock;
   Durability durability = Durability::kProcessCrash;
@@ -69,10 +71,10 @@ struct HookStats {
   int64_t scalars_saved = 0;
   int64_t stalls = 0;  // Waits for room in the buffer.
   std::chrono::nanoseconds stalled{0};
-  int64_t dropped = 0;  // Tensors not saved: no room, or too late.
+  int64_t dropped = 0;  // Tensors and scalars: no room, or too late.
   int64_t skipped = 0;  // Tensors not saved: of a kind that cannot be.
   int64_t errors = 0;   // Failed writes.
-  int64_t lost = 0;     // Tensors lost to failed writes.
+  int64_t lost = 0;     // Tensors and scalars lost to failed writes.
 };
 
 struct ScalarOptions {
@@ -219,7 +221,9 @@ class Hook {
   void SaveTensorForNextStep(std::string_view name, const TensorView& tensor,
                              std::span<const std::string_view> collections);
 
-  // Saves one number, at any step, under "scalar/<name>".
+  // Saves one number, at any step, under "scalar/<name>". Those saved before
+  // the first step wait for it. If none ever begins they are given steps of
+  // their own at Close(): a name that comes again begins the next one.
   void SaveScalar(std::string_view name, double value,
                   const ScalarOptions& options = {});
 
@@ -254,6 +258,9 @@ class Hook {
   void Abandon();
 
  private:
+  // Counts a tensor if the hook is closed.
+  void CountLate(std::string_view name);
+
   std::unique_ptr<hook::Recorder> recorder_;
   const int exceptions_ = std::uncaught_exceptions();
 };

@@ -60,10 +60,12 @@ struct TensorView {
   std::span<const int64_t> shape = {};
   std::span<const int64_t> strides = {};
 
-  // Number of elements: the product of `shape`, 1 for rank 0.
+  // Number of elements: the product of `shape`, 1 for rank 0. The largest
+  // number there is for a product beyond it, 0 with a negative axis.
   int64_t size() const noexcept;
 
-  // size() * ItemSize(dtype); the sum of the lengths for kString.
+  // size() * ItemSize(dtype), at most the largest number; the sum of the
+  // lengths for kString.
   uint64_t byte_size() const noexcept;
 
   // Whether the elements lie in C order without gaps.

@@ -230,6 +230,14 @@ inline void TorchHook::SaveTensor(
   });
 }
 
+inline TorchHook::~TorchHook() {
+  try {
+    Close();
+  } catch (const std::exception&) {
+    // A strict hook reports by Close(); a destructor cannot.
+  }
+}
+
 inline void TorchHook::Close() {
   if (is_attached_) Detach();
   is_due_ = false;

@@ -71,8 +71,8 @@ class TorchHook {
   TorchHook(const TorchHook&) = delete;
   TorchHook& operator=(const TorchHook&) = delete;
 
-  // Closes.
-  ~TorchHook() { Close(); }
+  // Closes. What a strict hook would throw is lost: only Close() can tell it.
+  ~TorchHook();
 
   // Watches a model: a module, a ModuleHolder or a pointer. What is in it goes
   // by its dotted name, parameters with the class of the model in front. Throws

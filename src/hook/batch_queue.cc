@@ -11,6 +11,19 @@ constexpr uint64_t kLarge = uint64_t{64} << 10;
 
 }  // namespace
 
+uint64_t HeldBytes(const Batch& batch) noexcept {
+  const auto spare = [](const auto& list) {
+    return (list.capacity() - list.size()) * sizeof(list[0]);
+  };
+  uint64_t bytes = sizeof(batch) + sizeof(Reservation) + batch.held +
+                   spare(batch.tensors) + spare(batch.scalars);
+  for (const auto& member : batch.collections.joined) {
+    bytes +=
+        sizeof(member) + member.collection.capacity() + member.name.capacity();
+  }
+  return bytes;
+}
+
 std::vector<CapturedTensor> BatchQueue::Add(Batch batch) {
   std::vector<CapturedTensor> spare;
   {
@@ -26,10 +39,11 @@ std::vector<CapturedTensor> BatchQueue::Add(Batch batch) {
   return spare;
 }
 
-void BatchQueue::Hurry() {
+void BatchQueue::Wake() {
   {
     const base::MutexLock lock(mu_);
     is_napping_ = false;
+    is_woken_ = true;
   }
   changed_.notify_all();
 }
@@ -56,8 +70,9 @@ std::optional<Batch> BatchQueue::Take(std::chrono::seconds most) {
   }
   changed_.wait_for(mu_, most, [&] {
     mu_.AssertHeld();
-    return !batches_.empty() || ended_;
+    return !batches_.empty() || ended_ || is_woken_;
   });
+  is_woken_ = false;
   if (batches_.empty()) return std::nullopt;
   is_rested_ = false;
   Batch batch = std::move(batches_.front());

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "src/base/mutex.h"
+#include "src/hook/buffer_pool.h"
 #include "src/hook/captured.h"
 #include "src/hook/selector.h"
 
@@ -17,10 +19,17 @@ struct Batch {
   Stamp stamp;
   std::vector<CapturedTensor> tensors;
   std::vector<CapturedScalar> scalars;
-  std::vector<Membership> memberships;
+  CollectionChanges collections;
   uint64_t bytes = 0;  // Of the tensors' content.
+  uint64_t held = 0;   // HeldBytes() of the tensors and scalars.
   bool last_of_step = false;
+  // Room for all of it but the contents; kept by whoever keeps a part.
+  std::shared_ptr<const Reservation> room;
 };
+
+// Bytes of memory that `batch` takes, but for the contents of its tensors.
+// Those of new collections are not counted: there are few.
+uint64_t HeldBytes(const Batch& batch) noexcept;
 
 // Batches on their way from the training to the one thread that takes them.
 //
@@ -39,13 +48,14 @@ class BatchQueue {
   // used before.
   std::vector<CapturedTensor> Add(Batch batch) SMDEBUG_EXCLUDES(mu_);
 
-  // Ends a nap: somebody waits for what was added.
-  void Hurry() SMDEBUG_EXCLUDES(mu_);
+  // Ends a nap, or the waiting for a batch: the taker is to look around.
+  void Wake() SMDEBUG_EXCLUDES(mu_);
 
   // No more batches come.
   void End() SMDEBUG_EXCLUDES(mu_);
 
-  // Waits for the next batch. Nothing if none came within `most`, or none will.
+  // Waits for the next batch. Nothing if none came within `most` or before
+  // Wake(), or none will.
   std::optional<Batch> Take(std::chrono::seconds most) SMDEBUG_EXCLUDES(mu_);
 
   // Whether End() was called and all was taken.
@@ -67,6 +77,7 @@ class BatchQueue {
   std::vector<CapturedTensor> spare_ SMDEBUG_GUARDED_BY(mu_);
   bool is_napping_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool is_rested_ SMDEBUG_GUARDED_BY(mu_) = true;  // Nothing was taken since.
+  bool is_woken_ SMDEBUG_GUARDED_BY(mu_) = false;  // To look around.
   bool ended_ SMDEBUG_GUARDED_BY(mu_) = false;
 };
 

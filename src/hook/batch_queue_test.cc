@@ -27,8 +27,9 @@ Batch OfStep(int64_t step, uint64_t bytes = 0) {
 // The steps of all batches, until the queue ends.
 std::vector<int64_t> TakeAll(BatchQueue& queue) {
   std::vector<int64_t> steps;
-  while (const std::optional<Batch> batch = queue.Take(kLong)) {
-    steps.push_back(batch->stamp.step);
+  while (!queue.HasEnded()) {
+    const std::optional<Batch> batch = queue.Take(kLong);
+    if (batch) steps.push_back(batch->stamp.step);
   }
   return steps;
 }
@@ -58,11 +59,19 @@ TEST(BatchQueueTest, NoBatchIsMissedByANappingTaker) {
     steps.push_back(step);
     queue.Add(OfStep(step, /*bytes=*/step % 50 == 0 ? 1 << 20 : 8));
     if (step % 40 == 0) std::this_thread::sleep_for(BatchQueue::kNap * 3 / 2);
-    if (step % 60 == 0) queue.Hurry();
+    if (step % 60 == 0) queue.Wake();
   }
   queue.End();
   taker.join();
   EXPECT_THAT(taken, ElementsAreArray(steps));
+}
+
+TEST(BatchQueueTest, AWokenTakerLooksAround) {
+  BatchQueue queue;
+  std::thread waker([&] { queue.Wake(); });
+  EXPECT_FALSE(queue.Take(kLong));
+  waker.join();
+  EXPECT_FALSE(queue.HasEnded());
 }
 
 TEST(BatchQueueTest, TheEndIsHeardDuringANap) {

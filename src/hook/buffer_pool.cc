@@ -64,6 +64,23 @@ void Buffer::Swap(Buffer& other) noexcept {
   std::swap(size_, other.size_);
 }
 
+Reservation::~Reservation() {
+  if (bytes_ != 0) pool_->GiveBack(bytes_);
+}
+
+Reservation Reservation::Split(uint64_t bytes) noexcept {
+  Reservation part;
+  part.pool_ = pool_;
+  part.bytes_ = bytes;
+  bytes_ -= bytes;
+  return part;
+}
+
+void Reservation::Merge(Reservation other) noexcept {
+  if (other.pool_ != nullptr) pool_ = other.pool_;
+  bytes_ += std::exchange(other.bytes_, 0);
+}
+
 BufferPool::BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
 
 BufferPool::~BufferPool() = default;
@@ -73,19 +90,43 @@ std::optional<Buffer> BufferPool::TryTake(size_t size) {
   return TakeLocked(size);
 }
 
-std::optional<Buffer> BufferPool::Take(size_t size,
-                                       std::chrono::milliseconds patience,
-                                       const std::atomic<uint64_t>& progress) {
+bool BufferPool::TryReserve(uint64_t bytes, Reservation& reservation) {
+  const base::MutexLock lock(mu_);
+  reserved_ += bytes;
+  if (CountedLocked() != 0 && in_use_ + CountedLocked() > budget_) {
+    reserved_ -= bytes;
+    return false;
+  }
+  if (allocated_ + CountedLocked() > budget_) FreeIdleSlabs();
+  reservation.pool_ = this;
+  reservation.bytes_ += bytes;
+  return true;
+}
+
+void BufferPool::Reserve(uint64_t bytes, Reservation& reservation) {
+  const base::MutexLock lock(mu_);
+  reserved_ += bytes;
+  reservation.pool_ = this;
+  reservation.bytes_ += bytes;
+}
+
+uint64_t BufferPool::returns() const {
+  const base::MutexLock lock(mu_);
+  return returns_;
+}
+
+bool BufferPool::WaitForReturn(uint64_t seen,
+                               std::chrono::milliseconds patience,
+                               const std::atomic<uint64_t>& progress) {
   const base::MutexLock lock(mu_);
   while (true) {
-    if (std::optional<Buffer> buffer = TakeLocked(size)) return buffer;
-    const uint64_t seen = returns_;
     const uint64_t seen_progress = progress.load();
-    const bool moved = returned_.wait_for(mu_, patience, [&] {
+    const bool returned = returned_.wait_for(mu_, patience, [&] {
       mu_.AssertHeld();
       return returns_ != seen;
     });
-    if (!moved && progress.load() == seen_progress) return std::nullopt;
+    if (returned) return true;
+    if (progress.load() == seen_progress) return false;
   }
 }
 
@@ -94,9 +135,15 @@ uint64_t BufferPool::in_use() const {
   return in_use_;
 }
 
+uint64_t BufferPool::reserved() const {
+  const base::MutexLock lock(mu_);
+  return reserved_;
+}
+
 std::optional<Buffer> BufferPool::TakeLocked(size_t size) {
   const size_t capacity = CapacityFor(size);
-  if (in_use_ != 0 && in_use_ + capacity > budget_) return std::nullopt;
+  const uint64_t held = in_use_ + CountedLocked();
+  if (held != 0 && held + capacity > budget_) return std::nullopt;
   std::vector<Idle>& idle = idle_[capacity];
   if (idle.empty() && !AddSlab(capacity)) return std::nullopt;
   const Idle taken = idle.back();  // The warmest.
@@ -112,13 +159,14 @@ std::optional<Buffer> BufferPool::TakeLocked(size_t size) {
 }
 
 bool BufferPool::AddSlab(size_t capacity) {
+  const uint64_t reserved = CountedLocked();
   size_t total = budget_ < kLeastBudgetForSlabs
                      ? 1
                      : std::max<size_t>(1, kSlabBytes / capacity);
-  if (allocated_ + capacity * total > budget_) FreeIdleSlabs();
-  if (allocated_ + capacity * total > budget_) total = 1;
+  if (allocated_ + reserved + capacity * total > budget_) FreeIdleSlabs();
+  if (allocated_ + reserved + capacity * total > budget_) total = 1;
   // Memory that is neither lent nor free as a whole will be, soon.
-  if (in_use_ != 0 && allocated_ + capacity > budget_) return false;
+  if (in_use_ != 0 && allocated_ + reserved + capacity > budget_) return false;
   slabs_.push_back(std::make_unique<Slab>(capacity, total));
   Slab* const slab = slabs_.back().get();
   allocated_ += slab->bytes();
@@ -157,6 +205,15 @@ void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
     idle_[slab->capacity].push_back({slab, data});
     // What exceeds the budget was lent alone and is not kept.
     if (allocated_ > budget_) FreeIdleSlabs();
+  }
+  returned_.notify_all();
+}
+
+void BufferPool::GiveBack(uint64_t reserved) noexcept {
+  {
+    const base::MutexLock lock(mu_);
+    reserved_ -= reserved;
+    ++returns_;
   }
   returned_.notify_all();
 }

@@ -48,14 +48,53 @@ class Buffer {
   size_t size_ = 0;
 };
 
-// Buffers for captured bytes, all of them under one budget. Memory is kept for
-// reuse and comes in huge pages where the system has them, since touching fresh
-// pages costs more than the copy into them.
+// A part of the budget of a BufferPool, for what is held in other memory. Given
+// back on destruction. The pool outlives it. One thread at a time.
+class Reservation {
+ public:
+  Reservation() = default;
+  ~Reservation();
+  Reservation(Reservation&& other) noexcept { Swap(other); }
+  Reservation& operator=(Reservation&& other) noexcept {
+    Reservation taken(std::move(other));
+    Swap(taken);
+    return *this;
+  }
+
+  uint64_t bytes() const noexcept { return bytes_; }
+
+  // Parts with `bytes` of it, which it has.
+  Reservation Split(uint64_t bytes) noexcept;
+
+  // Adds one of the same pool, or an empty one.
+  void Merge(Reservation other) noexcept;
+
+ private:
+  friend class BufferPool;
+
+  void Swap(Reservation& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(bytes_, other.bytes_);
+  }
+
+  BufferPool* pool_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+// Memory under one budget: buffers for captured bytes, and what others reserve
+// for what they hold. Memory of buffers is kept for reuse and comes in huge
+// pages where the system has them, since touching fresh pages costs more than
+// the copy into them.
 //
 // A buffer larger than the whole budget is given out only while no other is in
-// use. Thread-safe.
+// use. The first kFreeBytes of reservations are outside of the budget: what
+// says that bytes are to be written always finds room beside those bytes.
+//
+// Thread-safe.
 class BufferPool {
  public:
+  static constexpr uint64_t kFreeBytes = uint64_t{1} << 20;
+
   explicit BufferPool(uint64_t budget_bytes);
   // All buffers have come back.
   ~BufferPool();
@@ -65,17 +104,30 @@ class BufferPool {
   // A buffer of `size` bytes if there is room for it now.
   std::optional<Buffer> TryTake(size_t size) SMDEBUG_EXCLUDES(mu_);
 
-  // Waits for room. nullopt if no buffer comes back and `progress` does not
-  // grow for `patience`.
-  std::optional<Buffer> Take(size_t size, std::chrono::milliseconds patience,
-                             const std::atomic<uint64_t>& progress)
+  // Adds `bytes` to `reservation` if there is room for them now.
+  bool TryReserve(uint64_t bytes, Reservation& reservation)
+      SMDEBUG_EXCLUDES(mu_);
+
+  // The same for what is held already, room or not.
+  void Reserve(uint64_t bytes, Reservation& reservation) SMDEBUG_EXCLUDES(mu_);
+
+  // How often something came back.
+  uint64_t returns() const SMDEBUG_EXCLUDES(mu_);
+
+  // Waits until returns() is not `seen`. False if it stays so and `progress`
+  // does not grow for `patience`.
+  bool WaitForReturn(uint64_t seen, std::chrono::milliseconds patience,
+                     const std::atomic<uint64_t>& progress)
       SMDEBUG_EXCLUDES(mu_);
 
   // Bytes now lent out, with what rounding up adds.
   uint64_t in_use() const SMDEBUG_EXCLUDES(mu_);
+  // Bytes now reserved.
+  uint64_t reserved() const SMDEBUG_EXCLUDES(mu_);
 
  private:
   friend class Buffer;
+  friend class Reservation;
 
   struct Idle {
     Slab* slab;
@@ -87,11 +139,17 @@ class BufferPool {
   bool AddSlab(size_t capacity) SMDEBUG_REQUIRES(mu_);
   void FreeIdleSlabs() SMDEBUG_REQUIRES(mu_);
   void GiveBack(Slab* slab, std::byte* data) noexcept SMDEBUG_EXCLUDES(mu_);
+  void GiveBack(uint64_t reserved) noexcept SMDEBUG_EXCLUDES(mu_);
+  // Reserved bytes that count.
+  uint64_t CountedLocked() const SMDEBUG_REQUIRES(mu_) {
+    return reserved_ > kFreeBytes ? reserved_ - kFreeBytes : 0;
+  }
 
   const uint64_t budget_;
   mutable base::Mutex mu_;
   base::CondVar returned_;
   uint64_t in_use_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  uint64_t reserved_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t allocated_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t returns_ SMDEBUG_GUARDED_BY(mu_) = 0;
   std::vector<std::unique_ptr<Slab>> slabs_ SMDEBUG_GUARDED_BY(mu_);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,15 @@ constexpr size_t kMiB = size_t{1} << 20;
 
 class BufferPoolTest : public testing::Test {
  protected:
+  // Waits for a buffer, as a hook that blocks does.
+  std::optional<Buffer> Await(size_t size, milliseconds patience) {
+    while (true) {
+      const uint64_t seen = pool_.returns();
+      if (auto buffer = pool_.TryTake(size)) return buffer;
+      if (!pool_.WaitForReturn(seen, patience, progress_)) return std::nullopt;
+    }
+  }
+
   BufferPool pool_{4 * kMiB};
   std::atomic<uint64_t> progress_{0};
 };
@@ -59,10 +69,45 @@ TEST_F(BufferPoolTest, ABufferBeyondTheBudgetGoesOutAlone) {
   EXPECT_FALSE(pool_.TryTake(1));
 }
 
+TEST_F(BufferPoolTest, BuffersAndReservationsShareTheBudget) {
+  Reservation reserved;
+  ASSERT_TRUE(pool_.TryReserve(BufferPool::kFreeBytes + 3 * kMiB, reserved));
+  EXPECT_FALSE(pool_.TryTake(2 * kMiB));
+  auto buffer = pool_.TryTake(kMiB);
+  EXPECT_TRUE(buffer);
+  EXPECT_FALSE(pool_.TryReserve(1, reserved));
+  buffer.reset();
+  EXPECT_TRUE(pool_.TryReserve(1, reserved));
+  reserved = Reservation();
+  EXPECT_EQ(pool_.reserved(), 0u);
+  EXPECT_TRUE(pool_.TryTake(4 * kMiB));
+}
+
+TEST_F(BufferPoolTest, AFullPoolStillHasRoomForALittle) {
+  const auto buffer = pool_.TryTake(8 * kMiB);  // More than the budget.
+  Reservation reserved;
+  EXPECT_TRUE(pool_.TryReserve(BufferPool::kFreeBytes, reserved));
+  EXPECT_FALSE(pool_.TryReserve(1, reserved));
+}
+
+TEST_F(BufferPoolTest, AReservationCanBeSplitAndMerged) {
+  Reservation whole;
+  ASSERT_TRUE(pool_.TryReserve(100, whole));
+  {
+    Reservation part = whole.Split(30);
+    EXPECT_EQ(part.bytes(), 30u);
+    EXPECT_EQ(whole.bytes(), 70u);
+    EXPECT_EQ(pool_.reserved(), 100u);
+    whole.Merge(part.Split(10));
+  }
+  EXPECT_EQ(whole.bytes(), 80u);
+  EXPECT_EQ(pool_.reserved(), 80u);
+}
+
 TEST_F(BufferPoolTest, AWaiterGetsTheRoomThatComesBack) {
   auto held = pool_.TryTake(4 * kMiB);
   auto waiter = std::async(std::launch::async, [&] {
-    return pool_.Take(kMiB, milliseconds(60'000), progress_).has_value();
+    return Await(kMiB, milliseconds(60'000)).has_value();
   });
   held.reset();
   EXPECT_TRUE(waiter.get());
@@ -70,7 +115,7 @@ TEST_F(BufferPoolTest, AWaiterGetsTheRoomThatComesBack) {
 
 TEST_F(BufferPoolTest, AWaiterGivesUpWhenNothingMoves) {
   const auto held = pool_.TryTake(4 * kMiB);
-  EXPECT_FALSE(pool_.Take(kMiB, milliseconds(1), progress_));
+  EXPECT_FALSE(Await(kMiB, milliseconds(1)));
 }
 
 TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
@@ -80,7 +125,7 @@ TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
     threads.emplace_back([&, t] {
       for (size_t i = 0; i < 200; ++i) {
         const size_t size = 1 + (i * 7919 + t * 104729) % (2 * kMiB);
-        const auto buffer = pool_.Take(size, milliseconds(60'000), progress_);
+        const auto buffer = Await(size, milliseconds(60'000));
         if (!buffer || pool_.in_use() > 4 * kMiB) exceeded = true;
       }
     });

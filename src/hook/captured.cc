@@ -1,8 +1,46 @@
 #include "src/hook/captured.h"
 
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
 #include <fmt/format.h>
 
 namespace smdebug::hook {
+
+namespace {
+
+// What the heap adds to each piece of memory.
+constexpr uint64_t kPerPiece = 16;
+
+template <typename T>
+uint64_t HeapBytes(const std::vector<T>& list) noexcept {
+  return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kPerPiece;
+}
+
+bool FitsMemory(int64_t items, size_t item_size) {
+  return items < PTRDIFF_MAX / static_cast<int64_t>(item_size);
+}
+
+}  // namespace
+
+uint64_t HeldBytes(const CapturedTensor& tensor) noexcept {
+  uint64_t bytes =
+      sizeof(tensor) + HeapBytes(tensor.shape) + HeapBytes(tensor.strings);
+  for (const std::string& text : tensor.strings) bytes += text.capacity();
+  if (tensor.content != nullptr) bytes += sizeof(Buffer) + 2 * kPerPiece;
+  // Names are shared, but only as long as the job does not invent new ones.
+  if (tensor.plan != nullptr) bytes += tensor.plan->name.size();
+  if (tensor.digest && tensor.digest->histogram) {
+    bytes += HeapBytes(tensor.digest->histogram->limits) +
+             HeapBytes(tensor.digest->histogram->counts);
+  }
+  return bytes;
+}
+
+uint64_t HeldBytes(const CapturedScalar& scalar) noexcept {
+  return sizeof(scalar) + scalar.name.capacity() + kPerPiece;
+}
 
 Digest MakeDigest(const TensorView& tensor, const Form& form) {
   Digest digest;
@@ -36,14 +74,33 @@ std::string WhyUnsupported(const TensorView& tensor) {
     return fmt::format("has {} strides for {} axes", tensor.strides.size(),
                        tensor.shape.size());
   }
-  uint64_t count = 1;
   for (const int64_t extent : tensor.shape) {
     if (extent < 0) return fmt::format("has an axis of length {}", extent);
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count)) {
-      return "has more elements than memory can hold";
+  }
+  const int64_t count = tensor.size();
+  if (count == 0) return {};
+  if (tensor.data == nullptr) return "has no data";
+  // No object takes more than PTRDIFF_MAX bytes, and none reaches further.
+  const size_t item_size = tensor.dtype == DType::kString
+                               ? sizeof(std::string_view)
+                               : ItemSize(tensor.dtype);
+  if (!FitsMemory(count, item_size)) {
+    return "has more elements than memory can hold";
+  }
+  int64_t reach = 0;  // Of the elements from `data`, to either side.
+  for (size_t axis = 0; axis < tensor.strides.size(); ++axis) {
+    const int64_t stride = tensor.strides[axis];
+    int64_t length = 0;
+    if (stride == std::numeric_limits<int64_t>::min() ||
+        __builtin_mul_overflow(tensor.shape[axis] - 1, std::abs(stride),
+                               &length) ||
+        __builtin_add_overflow(reach, length, &reach)) {
+      return "has strides that no memory can hold";
     }
   }
-  if (count != 0 && tensor.data == nullptr) return "has no data";
+  if (!FitsMemory(reach, item_size)) {
+    return "has strides that no memory can hold";
+  }
   return {};
 }
 

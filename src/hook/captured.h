@@ -68,6 +68,10 @@ struct CapturedScalar {
   Stamp stamp = {};
 };
 
+// Bytes of memory that each takes, but for the content.
+uint64_t HeldBytes(const CapturedTensor& tensor) noexcept;
+uint64_t HeldBytes(const CapturedScalar& scalar) noexcept;
+
 // Digests `tensor` as `form` asks.
 Digest MakeDigest(const TensorView& tensor, const Form& form);
 

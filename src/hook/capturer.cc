@@ -1,8 +1,8 @@
 #include "src/hook/capturer.h"
 
-#include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,13 +36,6 @@ bool HasSameBytes(const TensorView& tensor, const CapturedTensor& twin) {
 
 }  // namespace
 
-Capturer::Capturer(const RuntimeOptions& runtime, Tally* tally,
-                   std::function<void()> hand_over)
-    : runtime_(runtime),
-      tally_(tally),
-      hand_over_(std::move(hand_over)),
-      pool_(runtime.buffer_bytes) {}
-
 bool Capturer::Describe(std::string_view name, const TensorView& tensor,
                         CapturedTensor& captured) {
   if (const std::string why = WhyUnsupported(tensor); !why.empty()) {
@@ -64,79 +57,60 @@ bool Capturer::MayKeepRaw(const CapturedTensor& captured, uint64_t bytes) {
   return false;
 }
 
-bool Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
-                       CapturedTensor& captured) {
-  if (!Describe(captured.plan->name, tensor, captured)) return false;
+Taken Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
+                        CapturedTensor& captured) {
+  if (!Describe(captured.plan->name, tensor, captured)) return Taken::kNothing;
   captured.has_raw = MayKeepRaw(captured, tensor.byte_size());
   if (captured.has_raw || captured.form->shape) CopyShape(tensor, captured);
   if (captured.has_raw && HasContent(tensor)) {
     if (twin != nullptr && HasSameBytes(tensor, *twin)) {
       captured.content = twin->content;
       captured.same_as = twin->plan;
-      return true;
+      return Taken::kAll;
     }
-    return CopyContent(captured.plan->name, tensor, captured);
+    return CopyContent(tensor, captured);
   }
   if (captured.NeedsDigest()) {
     captured.digest = MakeDigest(tensor, *captured.form);
   }
-  return captured.has_raw || captured.form->shape || captured.digest;
+  return captured.has_raw || captured.form->shape || captured.digest
+             ? Taken::kAll
+             : Taken::kNothing;
 }
 
-bool Capturer::CaptureAgain(const TensorView& tensor,
-                            const CapturedTensor& first,
-                            CapturedTensor& captured) {
+Taken Capturer::CaptureAgain(const TensorView& tensor,
+                             const CapturedTensor& first,
+                             CapturedTensor& captured) {
   if (!captured.form->raw) return Capture(tensor, nullptr, captured);
-  if (!Describe(captured.plan->name, tensor, captured)) return false;
+  if (!Describe(captured.plan->name, tensor, captured)) return Taken::kNothing;
   captured.has_raw = true;
   CopyShape(tensor, captured);
   captured.content = first.content;
   captured.same_as = first.plan;
-  return true;
+  return Taken::kAll;
 }
 
-bool Capturer::Copy(std::string_view name, const TensorView& tensor,
-                    CapturedTensor& captured) {
-  if (!Describe(name, tensor, captured)) return false;
+Taken Capturer::Copy(std::string_view name, const TensorView& tensor,
+                     CapturedTensor& captured) {
+  if (!Describe(name, tensor, captured)) return Taken::kNothing;
   CopyShape(tensor, captured);
-  return CopyContent(name, tensor, captured);
+  return CopyContent(tensor, captured);
 }
 
-bool Capturer::CopyContent(std::string_view name, const TensorView& tensor,
-                           CapturedTensor& captured) {
-  if (!HasContent(tensor)) return true;
+Taken Capturer::CopyContent(const TensorView& tensor,
+                            CapturedTensor& captured) {
+  if (!HasContent(tensor)) return Taken::kAll;
   if (tensor.dtype == DType::kString) {
     const auto* text = static_cast<const std::string_view*>(tensor.data);
     captured.strings.assign(text, text + tensor.size());
-    return true;
+    return Taken::kAll;
   }
-  std::optional<Buffer> buffer = TakeBuffer(tensor.byte_size());
-  if (!buffer) {
-    tally_->AddDropped(
-        1, "full",
-        fmt::format("tensor '{}' was dropped: the buffer of {} MB is full",
-                    name, runtime_.buffer_bytes >> 20));
-    return false;
-  }
+  std::optional<Buffer> buffer = pool_->TryTake(tensor.byte_size());
+  if (!buffer) return Taken::kNoRoom;
   tensor::CopyDense(tensor, buffer->bytes());
   captured.content = std::make_shared<const Buffer>(*std::move(buffer));
   captured.source = tensor.data;
-  return true;
-}
-
-std::optional<Buffer> Capturer::TakeBuffer(uint64_t bytes) {
-  if (auto buffer = pool_.TryTake(bytes)) return buffer;
-  // What the caller holds back must reach the writer, or no room comes.
-  hand_over_();
-  if (runtime_.on_full == OnFull::kDrop) return pool_.TryTake(bytes);
-  // Once the writer was found stuck, nobody waits until it moves again.
-  const std::atomic<uint64_t>& progress = *progress_;
-  if (progress.load() == stuck_at_.load()) return std::nullopt;
-  const auto begin = std::chrono::steady_clock::now();
-  auto buffer = pool_.Take(bytes, runtime_.stuck_after, progress);
-  tally_->AddStall(std::chrono::steady_clock::now() - begin);
-  if (!buffer) stuck_at_.store(progress.load());
-  return buffer;
+  return Taken::kAll;
 }
 
 }  // namespace smdebug::hook

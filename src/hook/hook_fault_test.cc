@@ -226,6 +226,22 @@ TEST_F(HookFaultTest, AStrictHookReportsAtTheNextCall) {
   EXPECT_EQ(reported(), EACCES);
 }
 
+TEST_F(HookFaultTest, TensorboardFilesArePublishedAtTheEnd) {
+  const auto board = std::make_shared<FaultStorage>(OpenMemoryStorage());
+  HookConfig config = SaveEverything();
+  config.export_tensorboard = true;
+  Hook hook(config, {}, {}, shared_, board);
+  for (const Mode mode : {Mode::kTrain, Mode::kEval}) {
+    hook.SetMode(mode);
+    SaveStep(hook, 1);
+    hook.SaveScalar("loss", 1);
+  }
+  EXPECT_EQ(board->plan().count(Operation::kPublish), 0u);
+  hook.Close();
+  EXPECT_EQ(board->plan().count(Operation::kCreate), 2u);
+  EXPECT_EQ(board->plan().count(Operation::kPublish), 2u);
+}
+
 TEST_F(HookFaultTest, TensorboardIsSwitchedOffWhenItFails) {
   const auto board = std::make_shared<FaultStorage>(OpenMemoryStorage());
   board->plan().FailAll(Operation::kAppend, ENOSPC);

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
+#include "src/index/collections_file.h"
+#include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
 
@@ -131,6 +133,60 @@ TEST_F(HookScalarTest, AScalarWithoutAnyStepIsSavedAtStepZero) {
   hook->Close();
   EXPECT_THAT(AllOf("scalar/lonely"),
               ElementsAre(Seen{0, 0, Mode::kGlobal, 0, 4}));
+}
+
+TEST_F(HookScalarTest, ScalarsWithoutAnyStepAreAllReadable) {
+  auto hook = Open(SaveEverything());
+  for (int i = 0; i < 3; ++i) {
+    hook->SaveScalar("loss", i);
+    hook->SaveScalar("rate", 10 + i);
+  }
+  hook->SetMode(Mode::kEval);
+  hook->SaveScalar("accuracy", 20);
+  hook->Close();
+  const Mode mode = Mode::kGlobal;
+  EXPECT_THAT(AllOf("scalar/loss"),
+              ElementsAre(Seen{3, 0, mode, 0, 0}, Seen{3, 1, mode, 1, 1},
+                          Seen{3, 2, mode, 2, 2}));
+  EXPECT_THAT(AllOf("scalar/rate"),
+              ElementsAre(Seen{3, 0, mode, 0, 10}, Seen{3, 1, mode, 1, 11},
+                          Seen{3, 2, mode, 2, 12}));
+  EXPECT_THAT(AllOf("scalar/accuracy"),
+              ElementsAre(Seen{3, 3, Mode::kEval, 0, 20}));
+  EXPECT_EQ(hook->stats().scalars_saved, 7);
+}
+
+TEST_F(HookScalarTest, ScalarsBeforeTheFirstStepDoNotFixTheHook) {
+  auto hook = Open(SaveEverything(), {.scalar_limit = 10});
+  for (int i = 0; i < 100; ++i) hook->SaveScalar("early", i);
+  hook->SetMode(Mode::kTrain);
+  for (int i = 0; i < 100; ++i) hook->SaveScalar("early", i);
+  EXPECT_THAT(testing::Keys(*storage_, "collections/"), IsEmpty());
+  Collection late;
+  late.name = "late";
+  late.include_regex = {"x"};
+  hook->SetCollection(late);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->Close();
+  EXPECT_EQ(hook->stats().scalars_saved, 200);
+  const auto file = index::ParseCollectionsFile(
+      *testing::GetFile(*storage_,
+                        "collections/000000000/worker_0_collections.json"),
+      "collections");
+  EXPECT_THAT(file.collections.at("late").tensor_names, ElementsAre("x"));
+}
+
+TEST_F(HookScalarTest, ScalarsBeforeTheFirstStepAreBounded) {
+  auto hook = Open(SaveEverything(), {.buffer_bytes = 16 << 10});
+  constexpr int kSaved = 100'000;
+  for (int i = 0; i < kSaved; ++i) hook->SaveScalar("early", i);
+  const HookStats stats = hook->stats();
+  EXPECT_GT(stats.dropped, kSaved / 2);
+  EXPECT_EQ(stats.stalls, 0);  // No room would come before the step.
+  hook->BeginStep();
+  hook->Close();
+  EXPECT_EQ(hook->stats().scalars_saved + hook->stats().dropped, kSaved);
 }
 
 TEST_F(HookScalarTest, TheLatestOfSeveralInAStepIsShownAndNoneIsLost) {

@@ -408,5 +408,31 @@ TEST(RuntimeOptionsTest, ComeFromTheEnvironment) {
   EXPECT_THROW(with("SMDEBUG_STRICT", "maybe"), ConfigError);
 }
 
+TEST_F(HookTest, ShapesAndStridesThatNoMemoryHoldsAreSkipped) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const std::array<float, 4> values = {};
+  const std::array<int64_t, 2> huge = {kMost, kMost};
+  const std::array<int64_t, 1> long_one = {kMost / 2};
+  const std::array<int64_t, 2> small = {2, 2};
+  const std::array<int64_t, 2> far = {kMost, 1};
+  const std::array<int64_t, 2> back = {std::numeric_limits<int64_t>::min(), 1};
+  const TensorView views[] = {
+      {values.data(), DType::kFloat32, huge, {}},
+      {values.data(), DType::kFloat32, long_one, {}},
+      {values.data(), DType::kFloat32, small, far},
+      {values.data(), DType::kFloat32, small, back},
+  };
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  for (const TensorView& view : views) hook->Save("x", view);
+  EXPECT_EQ(hook->stats().skipped, 4);
+  const std::string_view collections[] = {"mine"};
+  hook->SaveTensorForNextStep("y", views[0], collections);
+  EXPECT_EQ(hook->stats().skipped, 5);
+  SaveFloats(*hook, "z", {1});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("z")));
+}
+
 }  // namespace
 }  // namespace smdebug

@@ -169,11 +169,29 @@ TEST_F(HookWaitingTest, WhatWaitsForAStepThatNeverComesIsCounted) {
 }
 
 TEST_F(HookWaitingTest, WhatIsSavedAfterTheEndIsCounted) {
-  auto hook = Open(SaveEverything());
+  HookConfig config = SaveEverything();
+  config.save_all = false;
+  config.include_collections = {"weights"};
+  auto hook = Open(config);
   hook->BeginStep();
   hook->Close();
   SaveFloatsForNextStep(*hook, "t", {1}, {"mine"});
   EXPECT_EQ(hook->stats().dropped, 1);
+  SaveFloats(*hook, "a.weight", {1});
+  EXPECT_EQ(hook->stats().dropped, 2);
+  TensorName name("a.weight");
+  const std::vector<float> values = {1};
+  const int64_t shape[] = {1};
+  hook->EndStep();
+  hook->SetMode(Mode::kEval);
+  hook->Save(name, ViewOf<float>(values, shape));
+  EXPECT_EQ(hook->stats().dropped, 3);
+  const std::string_view names[] = {"a.weight", "b.weight"};
+  hook->SaveAs(names, ViewOf<float>(values, shape));
+  EXPECT_EQ(hook->stats().dropped, 5);
+  // Nobody asked for this one.
+  SaveFloats(*hook, "other", {1});
+  EXPECT_EQ(hook->stats().dropped, 5);
 }
 
 TEST_F(HookWaitingTest, WhatWaitsIsBounded) {

@@ -56,7 +56,8 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       worker_(worker.name),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
-      capturer_(runtime_, &tally_, [this] { HandOver(); }),
+      pool_(runtime.buffer_bytes),
+      capturer_(&pool_, &tally_),
       selector_(std::make_unique<Selector>(config_)),
       recent_(runtime.buffer_bytes) {
   if (config_.dry_run || !IsChosen(config_, worker)) return;
@@ -73,12 +74,11 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                                              FolderOptions(config_, worker));
   folder_->Enter();
   writer_ = std::make_unique<Writer>(
-      config_,
       Writer::Options{.worker = worker_,
                       .num_workers = WritingWorkers(config_, worker),
-                      .runtime = runtime_},
+                      .runtime = runtime_,
+                      .spread = config::DefaultSpread(config_.framework)},
       storage_, std::move(tensorboard), folder_.get(), &tally_);
-  capturer_.WatchProgress(&writer_->progress());
 }
 
 void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
@@ -90,8 +90,8 @@ void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
 void Recorder::HandOver() {
   const base::MutexLock lock(mu_);
   recent_.Forget();  // It holds on to buffers.
-  if (!batch_.tensors.empty()) SubmitLocked(/*last_of_step=*/false);
-  writer_->Hurry();
+  const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
+  if (!nothing && counter_.step() >= 0) SubmitLocked(/*last_of_step=*/false);
 }
 
 void Recorder::RethrowWriterError() {
@@ -120,7 +120,7 @@ std::optional<Collection> Recorder::GetCollection(std::string_view name) const {
 void Recorder::SetCollection(const Collection& collection) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0) {
+  if (counter_.step() >= 0 || closed_) {
     throw Error(fmt::format(
         "collection '{}': collections are fixed once the first step began",
         collection.name));
@@ -135,7 +135,7 @@ void Recorder::SetCollection(const Collection& collection) {
 void Recorder::Observe(std::shared_ptr<StepObserver> observer) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0) {
+  if (counter_.step() >= 0 || closed_) {
     throw Error("a hook can be observed only from before its first step");
   }
   if (writer_ != nullptr) writer_->Observe(std::move(observer));
@@ -183,7 +183,8 @@ void Recorder::BeginLocked(const StepCounter& next) {
   if (!Writes()) return;
   writer_->NoteStep(begun_.step);
   selector_->BeginStep(begun_);
-  due_.store(selector_->AnythingDue(), std::memory_order_relaxed);
+  due_.store(selector_->AnythingDue() ? Due::kSomething : Due::kNothing,
+             std::memory_order_relaxed);
   TakeWaitingLocked();
 }
 
@@ -204,9 +205,15 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
     if (closed_) return;
     TakeLeftoversLocked();
     EndStepLocked();
-    // Names that joined a collection at steps that were not due.
-    if (selector_->HasMemberships()) SubmitLocked(/*last_of_step=*/false);
+    if (begun_.step < 0) NumberScalarsLocked();
+    // Scalars without a step, and names that joined a collection at steps that
+    // were not due.
+    if (writer_ != nullptr &&
+        (!batch_.scalars.empty() || selector_->HasChanges())) {
+      SubmitLocked(/*last_of_step=*/false);
+    }
     closed_ = true;
+    if (Writes()) due_.store(Due::kClosed, std::memory_order_relaxed);
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
   if (writer_ != nullptr && !writer_->Close(end, ending, reason)) stuck_ = true;
@@ -227,10 +234,13 @@ uint64_t Recorder::due_key() const {
 }
 
 void Recorder::EndStepLocked() {
+  if (closed_) return;
   const bool was_open = std::exchange(open_, false);
-  due_.store(false, std::memory_order_relaxed);
+  due_.store(Due::kNothing, std::memory_order_relaxed);
   selector_->EndStep();
   recent_.Forget();
+  // The writer starts with the first step, and what it knows is fixed then.
+  if (counter_.step() < 0) return;
   const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
   if (nothing && !submitted_) return;
   SubmitLocked(/*last_of_step=*/was_open);
@@ -239,8 +249,12 @@ void Recorder::EndStepLocked() {
 
 void Recorder::SubmitLocked(bool last_of_step) {
   batch_.stamp = begun_;
-  batch_.memberships = selector_->TakeMemberships();
+  batch_.collections = selector_->TakeChanges();
   batch_.last_of_step = last_of_step;
+  const uint64_t held = HeldBytes(batch_);
+  if (credit_.bytes() < held) pool_.Reserve(held - credit_.bytes(), credit_);
+  batch_.room = std::make_shared<const Reservation>(credit_.Split(held));
+  if (credit_.bytes() > kMostCredit) credit_ = Reservation();
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   submitted_ = true;
 }

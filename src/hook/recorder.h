@@ -17,6 +17,7 @@
 #include "smdebug/tensor.h"
 #include "src/base/fork.h"
 #include "src/base/mutex.h"
+#include "src/hook/buffer_pool.h"
 #include "src/hook/captured.h"
 #include "src/hook/capturer.h"
 #include "src/hook/recent_tensors.h"
@@ -72,6 +73,8 @@ class Recorder {
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   const std::string& run_id() const noexcept;
   HookStats stats() const;
+  // Bytes of the buffer in use by what was captured and is not written.
+  uint64_t held_bytes() const { return pool_.in_use() + pool_.reserved(); }
   StepCounter counter() const SMDEBUG_EXCLUDES(mu_);
   std::optional<Collection> GetCollection(std::string_view name) const
       SMDEBUG_EXCLUDES(mu_);
@@ -88,8 +91,14 @@ class Recorder {
   void Skip(std::string_view name, std::string_view reason);
 
   bool StepIsDue() const noexcept {
-    return due_.load(std::memory_order_relaxed) && !InChild();
+    return due_.load(std::memory_order_relaxed) == Due::kSomething &&
+           !InChild();
   }
+  // Whether a Save() now comes after Close(), which is counted.
+  bool IsClosed() const noexcept {
+    return due_.load(std::memory_order_relaxed) == Due::kClosed && !InChild();
+  }
+  void CountLate(std::string_view name) SMDEBUG_EXCLUDES(mu_);
   bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);
   bool IsDue(TensorName& name) SMDEBUG_EXCLUDES(mu_);
   bool AnyIsDue(std::string_view prefix) SMDEBUG_EXCLUDES(mu_);
@@ -115,7 +124,14 @@ class Recorder {
     std::string name;
     std::vector<std::string> collections;
     CapturedTensor captured;  // Without plan and form.
+    Reservation room;         // For all of that but the content.
   };
+
+  // The most room that is kept for what comes next.
+  static constexpr uint64_t kMostCredit = uint64_t{64} << 10;
+
+  // What Save() would do.
+  enum class Due : uint8_t { kNothing, kSomething, kClosed };
 
   void RethrowWriterError();
 
@@ -136,6 +152,17 @@ class Recorder {
   // Gives the writer what this step has so far.
   void HandOver() SMDEBUG_EXCLUDES(mu_);
 
+  // Calls `attempt` until it finds room and returns true. False if none comes:
+  // at once if the hook drops, or if the writer is stuck.
+  template <typename Attempt>
+  bool WithRoom(const Attempt& attempt) SMDEBUG_EXCLUDES(mu_);
+  template <typename Attempt>
+  bool AwaitRoom(const Attempt& attempt) SMDEBUG_EXCLUDES(mu_);
+  void CountFull(std::string_view kind, std::string_view name);
+
+  // Whether there is room for `bytes` more in the batch.
+  bool PayLocked(uint64_t bytes) SMDEBUG_REQUIRES(mu_);
+
   // Fills in plan and form of what is saved as `name` now; false for nothing.
   template <typename Name>
   bool ChooseLocked(Name& name, CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
@@ -152,9 +179,18 @@ class Recorder {
   void TakeLeftoversLocked() SMDEBUG_REQUIRES(mu_);
   void AddWaitingLocked(WaitingTensor waiting) SMDEBUG_REQUIRES(mu_);
 
-  // Adds `captured` to the open step if that is still `step`.
-  void Add(CapturedTensor&& captured, int64_t step) SMDEBUG_EXCLUDES(mu_);
-  void AddLocked(CapturedTensor&& captured) SMDEBUG_REQUIRES(mu_);
+  // Fills in `captured` by `capture`, which tells what it took, and adds it to
+  // the open step if that is still `step`. False if it was not added.
+  template <typename Capture>
+  bool CaptureAndAdd(CapturedTensor& captured, int64_t step,
+                     const Capture& capture) SMDEBUG_EXCLUDES(mu_);
+  // False if there is no room for it.
+  bool TryAddLocked(CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
+  void AddLocked(CapturedTensor&& captured, uint64_t held)
+      SMDEBUG_REQUIRES(mu_);
+
+  // Gives scalars that were saved without any step steps of their own.
+  void NumberScalarsLocked() SMDEBUG_REQUIRES(mu_);
 
   HookConfig config_;  // Fixed once the first step began.
   const std::string worker_;
@@ -163,6 +199,7 @@ class Recorder {
   std::shared_ptr<Storage> storage_;  // Null if this worker writes nothing.
   std::unique_ptr<run::RunFolder> folder_;  // Likewise.
   Tally tally_;
+  BufferPool pool_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.
 
@@ -173,6 +210,8 @@ class Recorder {
   bool open_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool closed_ SMDEBUG_GUARDED_BY(mu_) = false;
   Batch batch_ SMDEBUG_GUARDED_BY(mu_);
+  // Room for the batch, and some more so that not each tensor asks the pool.
+  Reservation credit_ SMDEBUG_GUARDED_BY(mu_);
   RecentTensors recent_ SMDEBUG_GUARDED_BY(mu_);    // Of this step.
   bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
   std::vector<WaitingTensor> waiting_ SMDEBUG_GUARDED_BY(mu_);
@@ -180,7 +219,8 @@ class Recorder {
   // Names of what the last step begun got so.
   std::set<std::string, std::less<>> waited_ SMDEBUG_GUARDED_BY(mu_);
 
-  std::atomic<bool> due_{false};
+  std::atomic<Due> due_{Due::kNothing};
+  std::atomic<uint64_t> stuck_at_{UINT64_MAX};  // The writer's progress then.
   std::atomic<bool> stuck_{false};
 };
 

@@ -1,4 +1,7 @@
 // What a Recorder does with the tensors and scalars of a step.
+#include <algorithm>
+#include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,6 +16,9 @@ namespace {
 // A batch goes to the writer when it holds this much, or at the step's end.
 constexpr uint64_t kBatchBytes = uint64_t{1} << 20;
 constexpr size_t kBatchTensors = 4096;
+
+// What is no larger is captured without letting the lock go.
+constexpr uint64_t kSmallBytes = uint64_t{16} << 10;
 
 // Tensors that wait for the next step.
 constexpr size_t kMostWaiting = 10'000;
@@ -59,6 +65,80 @@ bool Recorder::ChooseLocked(Name& name, CapturedTensor& captured) {
   return true;
 }
 
+template <typename Attempt>
+bool Recorder::WithRoom(const Attempt& attempt) {
+  return attempt() || AwaitRoom(attempt);
+}
+
+template <typename Attempt>
+bool Recorder::AwaitRoom(const Attempt& attempt) {
+  // Once the writer was found stuck, nobody waits until it moves again.
+  const std::atomic<uint64_t>& progress = writer_->progress();
+  if (progress.load() == stuck_at_.load() || !Writes()) return false;
+  const Writer::Haste haste(writer_.get());
+  // What is held back must reach the writer, or no room comes.
+  HandOver();
+  if (runtime_.on_full == OnFull::kDrop) return attempt();
+  const auto begin = std::chrono::steady_clock::now();
+  bool found = false;
+  while (!found) {
+    const uint64_t seen = pool_.returns();
+    found = attempt();
+    if (found) break;
+    if (!pool_.WaitForReturn(seen, runtime_.stuck_after, progress)) {
+      stuck_at_.store(progress.load());
+      break;
+    }
+  }
+  tally_.AddStall(std::chrono::steady_clock::now() - begin);
+  return found;
+}
+
+void Recorder::CountFull(std::string_view kind, std::string_view name) {
+  tally_.AddDropped(
+      1, "full",
+      fmt::format("{} '{}' was dropped: the buffer of {} MB is full", kind,
+                  name, runtime_.buffer_bytes >> 20));
+}
+
+bool Recorder::PayLocked(uint64_t bytes) {
+  const uint64_t needed = batch_.held + bytes;
+  if (credit_.bytes() < needed) {
+    const uint64_t missing = needed - credit_.bytes();
+    const uint64_t more = std::min(kMostCredit, runtime_.buffer_bytes / 256);
+    if (!pool_.TryReserve(missing + more, credit_) &&
+        !pool_.TryReserve(missing, credit_)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Capture>
+bool Recorder::CaptureAndAdd(CapturedTensor& captured, int64_t step,
+                             const Capture& capture) {
+  const auto plan = captured.plan;  // Outlives `captured`.
+  Taken taken = Taken::kNoRoom;
+  const auto take = [&] {
+    taken = capture();
+    return taken != Taken::kNoRoom;
+  };
+  bool added = false;
+  const auto add = [&] {
+    const base::MutexLock lock(mu_);
+    if (step == begun_.step && open_) return added = TryAddLocked(captured);
+    tally_.AddDropped(
+        1, "late",
+        fmt::format("tensor '{}' of step {} came after the step had ended",
+                    plan->name, step));
+    return true;
+  };
+  const bool found =
+      WithRoom(take) && (taken == Taken::kNothing || WithRoom(add));
+  if (!found) CountFull("tensor", plan->name);
+  return added;
+}
+
 template <typename Name>
 void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
   CapturedTensor captured;
@@ -69,9 +149,20 @@ void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
     if (!ChooseLocked(name, captured)) return;
     step = counter_.step();
     twin = recent_.Find(tensor);
+    // To take what is small costs less than to take the lock once more.
+    if (tensor.dtype != DType::kString && tensor.byte_size() <= kSmallBytes) {
+      const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
+      if (taken == Taken::kNothing) return;
+      if (taken == Taken::kAll && TryAddLocked(captured)) return;
+      captured.content.reset();  // There may be no room beside it.
+      captured.same_as.reset();
+    }
   }
-  if (capturer_.Capture(tensor, twin.get(), captured))
-    Add(std::move(captured), step);
+  CaptureAndAdd(captured, step, [&] {
+    const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
+    twin.reset();  // It is of no use any more, and holds a buffer.
+    return taken;
+  });
 }
 
 void Recorder::SaveAs(std::span<const std::string_view> names,
@@ -85,16 +176,21 @@ void Recorder::SaveAs(std::span<const std::string_view> names,
       if (!ChooseLocked(name, captured)) continue;
       step = counter_.step();
     }
-    const bool is_again = first.content != nullptr;
-    const bool kept = is_again ? capturer_.CaptureAgain(tensor, first, captured)
-                               : capturer_.Capture(tensor, nullptr, captured);
-    if (!kept) continue;
-    if (!is_again) {
+    std::shared_ptr<const Buffer> copied;
+    const std::shared_ptr<const TensorPlan> plan = captured.plan;
+    const bool added = CaptureAndAdd(captured, step, [&] {
+      if (first.content != nullptr) {
+        return capturer_.CaptureAgain(tensor, first, captured);
+      }
+      const Taken taken = capturer_.Capture(tensor, nullptr, captured);
       captured.is_shared = true;
-      first.plan = captured.plan;
-      first.content = captured.content;
+      copied = captured.content;
+      return taken;
+    });
+    if (added && copied != nullptr) {
+      first.plan = plan;
+      first.content = std::move(copied);
     }
-    Add(std::move(captured), step);
   }
 }
 
@@ -120,8 +216,19 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
     step = begun_.step;
     twin = recent_.Find(tensor);
   }
-  if (capturer_.Capture(tensor, twin.get(), captured))
-    Add(std::move(captured), step);
+  CaptureAndAdd(captured, step, [&] {
+    const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
+    twin.reset();
+    return taken;
+  });
+}
+
+void Recorder::CountLate(std::string_view name) {
+  const base::MutexLock lock(mu_);
+  if (FindLocked(name)->collections.empty()) return;  // Saved at no step.
+  tally_.AddDropped(
+      1, "late",
+      fmt::format("tensor '{}' was saved after the hook was closed", name));
 }
 
 void Recorder::SaveTensorForNextStep(
@@ -142,7 +249,9 @@ void Recorder::SaveTensorForNextStep(
     }
     // The other half is left for what is on its way to the writer, or no room
     // would ever come.
-    if (waiting_bytes_ + tensor.byte_size() > runtime_.buffer_bytes / 2) {
+    const uint64_t half = runtime_.buffer_bytes / 2;
+    if (tensor.byte_size() > half ||
+        waiting_bytes_ > half - tensor.byte_size()) {
       Skip(name,
            "waits for a step, and half of the buffer (SMDEBUG_BUFFER_MB) does "
            "not hold what does");
@@ -150,9 +259,22 @@ void Recorder::SaveTensorForNextStep(
     }
   }
   WaitingTensor waiting;
-  if (!capturer_.Copy(name, tensor, waiting.captured)) return;
   waiting.name = name;
   waiting.collections.assign(collections.begin(), collections.end());
+  Taken taken = Taken::kNoRoom;
+  const auto take = [&] {
+    taken = capturer_.Copy(name, tensor, waiting.captured);
+    return taken != Taken::kNoRoom;
+  };
+  const auto reserve = [&] {
+    return pool_.TryReserve(HeldBytes(waiting.captured) + sizeof(waiting),
+                            waiting.room);
+  };
+  if (!WithRoom(take) || (taken == Taken::kAll && !WithRoom(reserve))) {
+    CountFull("tensor", name);
+    return;
+  }
+  if (taken == Taken::kNothing) return;
   const base::MutexLock lock(mu_);
   waiting_bytes_ += waiting.captured.bytes().size();
   waiting_.push_back(std::move(waiting));
@@ -160,23 +282,52 @@ void Recorder::SaveTensorForNextStep(
 
 void Recorder::SaveScalar(std::string_view name, double value,
                           const ScalarOptions& options) {
-  const base::MutexLock lock(mu_);
-  if (!Writes()) return;
-  if (closed_) {
-    tally_.AddDropped(
-        1, "late",
-        fmt::format("scalar '{}' was saved after the hook was closed", name));
-    return;
+  CapturedScalar scalar = {.name = fmt::format("scalar/{}", name),
+                           .value = value,
+                           .wall_time = options.timestamp
+                                            ? *options.timestamp
+                                            : base::WallSeconds()};
+  const uint64_t bytes = HeldBytes(scalar);
+  bool has_begun = true;
+  const auto add = [&] {
+    const base::MutexLock lock(mu_);
+    if (writer_ == nullptr) return true;
+    if (closed_ || writer_->silent()) {
+      tally_.AddDropped(
+          1, "late",
+          fmt::format("scalar '{}' was saved after the hook was closed", name));
+      return true;
+    }
+    has_begun = counter_.step() >= 0;
+    if (!PayLocked(bytes)) return false;
+    batch_.held += bytes;
+    scalar.stamp = counter_.ForScalar();
+    batch_.scalars.push_back(std::move(scalar));
+    // Steps that last long stay bounded.
+    const auto limit = static_cast<size_t>(runtime_.scalar_limit);
+    if (has_begun && (batch_.scalars.size() >= limit || writer_->IsHurried())) {
+      SubmitLocked(/*last_of_step=*/false);
+    }
+    return true;
+  };
+  if (add()) return;
+  // Nothing is written before the first step, so no room would come.
+  if (!has_begun || !AwaitRoom(add)) CountFull("scalar", name);
+}
+
+void Recorder::NumberScalarsLocked() {
+  StepCounter steps;
+  std::set<std::string_view> names;  // Of the step.
+  for (CapturedScalar& scalar : batch_.scalars) {
+    const bool is_next = steps.step() < 0 || scalar.stamp.mode != steps.mode();
+    if (is_next || !names.insert(scalar.name).second) {
+      steps.SetMode(scalar.stamp.mode);
+      steps.Advance();
+      names = {scalar.name};
+    }
+    scalar.stamp = steps.current();
   }
-  batch_.scalars.push_back({.name = fmt::format("scalar/{}", name),
-                            .value = value,
-                            .wall_time = options.timestamp
-                                             ? *options.timestamp
-                                             : base::WallSeconds(),
-                            .stamp = counter_.ForScalar()});
-  // A loop that saves scalars without ever beginning a step stays bounded.
-  const auto limit = static_cast<size_t>(runtime_.scalar_limit);
-  if (batch_.scalars.size() >= limit) SubmitLocked(/*last_of_step=*/false);
+  if (!batch_.scalars.empty()) begun_ = steps.current();
 }
 
 void Recorder::TakeWaitingLocked() {
@@ -209,27 +360,26 @@ void Recorder::AddWaitingLocked(WaitingTensor waiting) {
   captured.plan = std::move(plan);
   captured.has_raw = capturer_.MayKeepRaw(captured, captured.bytes().size());
   if (captured.has_raw || captured.form->shape || captured.NeedsDigest()) {
-    AddLocked(std::move(captured));
+    const uint64_t held = waiting.room.bytes();
+    credit_.Merge(std::move(waiting.room));
+    AddLocked(std::move(captured), held);
   }
 }
 
-void Recorder::Add(CapturedTensor&& captured, int64_t step) {
-  const base::MutexLock lock(mu_);
-  if (step != begun_.step || !open_) {
-    tally_.AddDropped(
-        1, "late",
-        fmt::format("tensor '{}' of step {} came after the step had ended",
-                    captured.plan->name, step));
-    return;
-  }
-  AddLocked(std::move(captured));
+bool Recorder::TryAddLocked(CapturedTensor& captured) {
+  const uint64_t held = HeldBytes(captured);
+  if (!PayLocked(held)) return false;
+  AddLocked(std::move(captured), held);
+  return true;
 }
 
-void Recorder::AddLocked(CapturedTensor&& captured) {
+void Recorder::AddLocked(CapturedTensor&& captured, uint64_t held) {
   recent_.Add(captured);
   batch_.bytes += captured.bytes().size();
+  batch_.held += held;
   batch_.tensors.push_back(std::move(captured));
-  if (batch_.bytes >= kBatchBytes || batch_.tensors.size() >= kBatchTensors) {
+  if (batch_.bytes >= kBatchBytes || batch_.tensors.size() >= kBatchTensors ||
+      writer_->IsHurried()) {
     SubmitLocked(/*last_of_step=*/false);
   }
 }

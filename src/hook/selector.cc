@@ -33,7 +33,10 @@ Selector::Selector(const HookConfig& config)
       tensorboard_(!config::TensorboardDir(config).empty()),
       plan_(config::MakePlan(config)),
       generation_(NextGeneration()) {
-  for (auto& [name, collection] : plan_) collections_.push_back(&collection);
+  for (auto& [name, planned] : plan_) {
+    collections_.push_back(&planned);
+    changes_.made.push_back(planned.collection);
+  }
 }
 
 bool Selector::IsDue(const config::PlannedCollection& collection,
@@ -160,6 +163,7 @@ size_t Selector::Position(std::string_view collection) {
     return static_cast<size_t>(at - collections_.begin());
   }
   collections_.push_back(planned);
+  changes_.made.push_back(planned->collection);
   due_.push_back(false);  // Until the next BeginStep().
   return collections_.size() - 1;
 }
@@ -168,11 +172,11 @@ void Selector::AddMember(size_t position, std::string_view name) {
   Collection& collection = collections_[position]->collection;
   if (collection.tensor_names.size() >= kMaxNames) return;
   if (!collection.tensor_names.emplace(name).second) return;
-  memberships_.push_back({collection.name, std::string(name)});
+  changes_.joined.push_back({collection.name, std::string(name)});
 }
 
-std::vector<Membership> Selector::TakeMemberships() {
-  return std::exchange(memberships_, {});
+CollectionChanges Selector::TakeChanges() {
+  return std::exchange(changes_, {});
 }
 
 std::shared_ptr<const Form> Selector::MakeForm(

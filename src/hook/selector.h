@@ -44,10 +44,17 @@ struct TensorPlan {
   bool is_member = false;  // Its collections list it.
 };
 
-// A name that joined a collection, to be told to readers.
-struct Membership {
-  std::string collection;
-  std::string name;
+// What readers have yet to be told about collections.
+struct CollectionChanges {
+  struct Member {
+    std::string collection;
+    std::string name;
+  };
+
+  std::vector<Collection> made;
+  std::vector<Member> joined;
+
+  bool empty() const noexcept { return made.empty() && joined.empty(); }
 };
 
 // Decides what is saved: which collections are due at a step, which of them
@@ -98,9 +105,9 @@ class Selector {
       std::string_view name, std::span<const std::string_view> collections,
       const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
 
-  // Memberships since the last TakeMemberships().
-  bool HasMemberships() const noexcept { return !memberships_.empty(); }
-  std::vector<Membership> TakeMemberships();
+  // What changed since the last TakeChanges(): at first, everything.
+  bool HasChanges() const noexcept { return !changes_.empty(); }
+  CollectionChanges TakeChanges();
 
  private:
   using DueSet = std::vector<bool>;
@@ -137,7 +144,7 @@ class Selector {
   // Positions of collections that match what begins with a prefix.
   std::unordered_map<std::string, std::vector<size_t>, Hash, std::equal_to<>>
       prefixes_;
-  std::vector<Membership> memberships_;
+  CollectionChanges changes_;
 };
 
 }  // namespace smdebug::hook

@@ -71,7 +71,7 @@ TEST(SelectorTest, APrefixIsDueIfAnyNumberAfterItIs) {
   selector.BeginStep(Train(5));
   EXPECT_EQ(selector.due_key(), 0U);
   // Looking does not make anything a member.
-  EXPECT_FALSE(selector.HasMemberships());
+  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
 }
 
 TEST(SelectorTest, NothingIsDueBetweenSteps) {
@@ -132,14 +132,14 @@ TEST(SelectorTest, ANameIsMatchedOnceAndToldOnce) {
   Selector selector(config);
   const auto first = selector.Find("x1");
   EXPECT_EQ(selector.Find("x1"), first);
-  EXPECT_THAT(selector.TakeMemberships(), IsEmpty());
+  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
   selector.MakeMember(*first);
-  const auto told = selector.TakeMemberships();
+  const auto told = selector.TakeChanges().joined;
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].collection, "c");
   EXPECT_EQ(told[0].name, "x1");
   selector.MakeMember(*selector.Find("x1"));
-  EXPECT_THAT(selector.TakeMemberships(), IsEmpty());
+  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
 }
 
 TEST(SelectorTest, JoiningHonoursTheScheduleOfEachCollection) {
@@ -155,7 +155,7 @@ TEST(SelectorTest, JoiningHonoursTheScheduleOfEachCollection) {
   };
   EXPECT_TRUE(saved(2) && saved(3) && saved(6));
   EXPECT_FALSE(saved(1) || saved(5));
-  EXPECT_EQ(selector.TakeMemberships().size(), 2u);
+  EXPECT_EQ(selector.TakeChanges().joined.size(), 2u);
 }
 
 TEST(SelectorTest, JoiningMakesAMissingCollection) {

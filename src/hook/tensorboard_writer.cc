@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "src/base/bytes.h"
@@ -45,6 +46,20 @@ void TensorboardWriter::Add(const CapturedScalar& scalar) {
   record::AppendScalarEvent(scalar.wall_time, scalar.stamp.step,
                             record::CleanTag(scalar.name), scalar.value,
                             RecordsAt(scalar.stamp));
+}
+
+bool TensorboardWriter::IsMuch() const noexcept {
+  constexpr size_t kMuch = size_t{1} << 20;
+  return std::ranges::any_of(
+      logs_, [](const Log& log) { return log.records.size() >= kMuch; });
+}
+
+void TensorboardWriter::Publish() {
+  Flush();
+  for (Log& log : logs_) {
+    if (log.file != nullptr) log.file->Publish();
+    log.file.reset();
+  }
 }
 
 void TensorboardWriter::Flush() {

@@ -25,8 +25,14 @@ class TensorboardWriter {
   void Add(const CapturedTensor& tensor, const Stamp& stamp);
   void Add(const CapturedScalar& scalar);
 
+  // Whether enough was added to flush it.
+  bool IsMuch() const noexcept;
+
   // Throws IoError; what was added since the last Flush() is then gone.
   void Flush();
+
+  // Flushes, and ends the files. Call last. Throws IoError.
+  void Publish();
 
  private:
   struct Log {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "src/base/bytes.h"
@@ -12,6 +13,7 @@
 #include "src/base/log.h"
 #include "src/index/collections_file.h"
 #include "src/index/run_files.h"
+#include "src/steps/open_sink.h"
 
 namespace smdebug::hook {
 namespace {
@@ -27,6 +29,16 @@ constexpr std::chrono::seconds kHeartbeat{60};
 // times the limit.
 constexpr size_t kScalarBacklog = 16;
 
+// The same for their bytes, whatever the limit: a file, or what is kept.
+constexpr uint64_t kScalarBytes = uint64_t{1} << 20;
+constexpr uint64_t kScalarBacklogBytes = uint64_t{4} << 20;
+
+uint64_t BytesOf(const std::vector<CapturedScalar>& scalars) {
+  uint64_t bytes = 0;
+  for (const CapturedScalar& scalar : scalars) bytes += HeldBytes(scalar);
+  return bytes;
+}
+
 // The training goes first: its threads wait for each other, so that what holds
 // up one of them holds up all. Enough is left for the writer where every core
 // is busy. On Linux a thread has a nice value of its own.
@@ -36,37 +48,52 @@ void GiveWay() { setpriority(PRIO_PROCESS, 0, kNice); }
 
 }  // namespace
 
+// A step that was sealed, until the sink reports it.
+struct SealedStep {
+  int64_t step = 0;
+  int64_t captured = 0;  // Tensors.
+  int64_t saved = 0;     // Tensors and reductions.
+  uint64_t bytes = 0;
+  std::vector<CapturedScalar> scalars;
+};
+
 struct Writer::Session {
-  Session(const HookConfig& config, Storage* tensorboard_storage)
-      : plan(config::MakePlan(config)) {
+  Session(const Options& options, Storage* tensorboard_storage) {
+    collections.num_workers = options.num_workers;
     if (tensorboard_storage != nullptr) {
       tensorboard.emplace(tensorboard_storage);
     }
   }
 
-  config::Plan plan;  // Its collections gather the names that joined them.
+  index::CollectionsFile collections;  // As told so far.
   bool collections_changed = true;
 
-  StepFile::Workspace workspace;
-  std::optional<StepFile> file;  // Of the step now being written.
-  int64_t captured = 0;          // Tensors of that step so far.
-  bool failed = false;           // That step is lost.
-  int64_t last_file_step = -1;
+  steps::StepBuilder::Workspace workspace;
+  std::optional<StepEncoder> encoder;  // Of the step now being written.
+  int64_t captured = 0;                // Tensors of that step so far.
+  bool failed = false;                 // That step is lost.
+  std::deque<SealedStep> sealed;       // In the order in which they were.
+  int64_t last_published = -1;
 
-  std::vector<CapturedScalar> scalars;  // Waiting for a file.
+  // A step up to this one is not written again.
+  int64_t last_sealed() const {
+    return sealed.empty() ? last_published : sealed.back().step;
+  }
+
+  std::vector<CapturedScalar> scalars;  // Waiting for a step to be sealed.
+  uint64_t scalar_bytes = 0;
   Clock::time_point oldest_scalar;
 
   std::optional<TensorboardWriter> tensorboard;
   Clock::time_point ledger_written;
 };
 
-Writer::Writer(const HookConfig& config, Options options,
-               std::shared_ptr<Storage> storage,
+Writer::Writer(Options options, std::shared_ptr<Storage> storage,
                std::shared_ptr<Storage> tensorboard, run::RunFolder* folder,
                Tally* tally)
-    : config_(config),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       storage_(std::move(storage)),
+      sink_(steps::OpenSink(storage_, options_.runtime.durability)),
       tensorboard_(std::move(tensorboard)),
       folder_(folder),
       tally_(tally) {}
@@ -111,7 +138,7 @@ bool Writer::Close(const Stamp& end, std::optional<Ending> ending,
     thread_.join();
     return true;
   }
-  tally_->AddDropped(queue_.CountWaiting(), "stuck",
+  tally_->AddDropped(queue_.CountWaiting() + in_hand_, "stuck",
                      storage_->root() +
                          ": the file system did not answer; "
                          "closed without the steps still queued");
@@ -140,9 +167,10 @@ std::exception_ptr Writer::TakeError() {
 
 void Writer::Run() {
   GiveWay();
+  thread_id_ = std::this_thread::get_id();
   std::optional<Session> session;
   try {
-    session.emplace(config_, tensorboard_.get());
+    session.emplace(options_, tensorboard_.get());
     while (std::optional<Batch> batch = Next(*session)) {
       Process(*session, *batch);
       queue_.Recycle(std::move(batch->tensors));
@@ -153,6 +181,8 @@ void Writer::Run() {
     // What each stage does not handle itself, such as memory running out.
     Fail("writer");
     silent_ = true;
+    tally_->AddLost(queue_.CountWaiting());
+    LetGo(session);
   }
   session.reset();
   queue_.Clear();
@@ -163,66 +193,72 @@ void Writer::Run() {
   has_finished_.notify_all();
 }
 
-std::optional<Batch> Writer::Next(Session& session) {
-  std::optional<Batch> batch = queue_.Take(kHeartbeat);
-  while (!batch && !queue_.HasEnded()) {
-    UpdateLedger(session, /*even_if_recent=*/true);
-    batch = queue_.Take(kHeartbeat);
+void Writer::LetGo(std::optional<Session>& session) noexcept {
+  try {
+    if (session) AwaitReports(*session);
+  } catch (...) {
+    Fail("writer");
   }
-  return batch;
+}
+
+std::optional<Batch> Writer::Next(Session& session) {
+  while (true) {
+    if (is_hurried_.exchange(false) || IsHurried()) sink_->Hurry();
+    std::optional<Batch> batch = queue_.Take(kHeartbeat);
+    TakeReports(session);
+    if (batch || queue_.HasEnded()) return batch;
+    UpdateLedger(session, /*even_if_recent=*/false);
+  }
 }
 
 void Writer::Process(Session& session, Batch& batch) {
   if (silent()) return;
-  for (Membership& added : batch.memberships) {
-    const auto it = session.plan.find(added.collection);
-    config::PlannedCollection& planned =
-        it != session.plan.end()
-            ? it->second
-            : session.plan
-                  .emplace(added.collection,
-                           config::PlanNewCollection(config_, added.collection))
-                  .first->second;
-    planned.collection.tensor_names.insert(std::move(added.name));
-    session.collections_changed = true;
-  }
+  NoteCollections(session, std::move(batch.collections));
   session.captured += static_cast<int64_t>(batch.tensors.size());
-  WriteTensors(session, batch);
+  in_hand_ += static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
   FeedTensorboard(session, batch);
+  WriteTensors(session, batch);
   if (!batch.scalars.empty() && session.scalars.empty()) {
     session.oldest_scalar = Clock::now();
   }
+  session.scalar_bytes += BytesOf(batch.scalars);
   std::ranges::move(batch.scalars, std::back_inserter(session.scalars));
   if (batch.last_of_step) {
     FinishStep(session, batch.stamp, /*closing=*/false);
   }
 }
 
-StepFile& Writer::FileFor(Session& session, const Stamp& stamp) {
-  if (!session.file) {
-    session.file.emplace(
-        storage_.get(),
-        StepFile::Options{.worker = options_.worker,
-                          .durability = options_.runtime.durability,
-                          .spread = config::DefaultSpread(config_.framework),
-                          .progress = &progress_},
-        stamp, &session.workspace);
+void Writer::NoteCollections(Session& session, CollectionChanges changes) {
+  if (changes.empty()) return;
+  session.collections_changed = true;
+  auto& collections = session.collections.collections;
+  for (Collection& made : changes.made) {
+    const std::string name = made.name;
+    collections.insert_or_assign(name, std::move(made));
   }
-  return *session.file;
+  for (CollectionChanges::Member& member : changes.joined) {
+    collections.at(member.collection)
+        .tensor_names.insert(std::move(member.name));
+  }
+}
+
+StepEncoder& Writer::EncoderFor(Session& session, const Stamp& stamp) {
+  if (!session.encoder) {
+    session.encoder.emplace(
+        steps::StepBuilder(sink_.get(), this,
+                           {options_.worker, stamp.step},
+                           &session.workspace),
+        stamp, options_.spread);
+  }
+  return *session.encoder;
 }
 
 void Writer::WriteTensors(Session& session, Batch& batch) {
-  if (batch.tensors.empty()) return;
-  for (CapturedTensor& tensor : batch.tensors) {
-    if (!tensor.digest && tensor.NeedsDigest()) {
-      tensor.digest = MakeDigest(tensor.View(), *tensor.form);
-    }
-  }
-  if (session.failed) return;
+  if (batch.tensors.empty() || session.failed) return;
   try {
-    FileFor(session, batch.stamp).Append(batch.tensors);
+    EncoderFor(session, batch.stamp).Append(batch.tensors, batch.room);
   } catch (...) {
-    session.file.reset();
+    session.encoder.reset();
     session.failed = true;
     Fail("write");
   }
@@ -230,14 +266,15 @@ void Writer::WriteTensors(Session& session, Batch& batch) {
 
 void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
   const size_t limit = static_cast<size_t>(options_.runtime.scalar_limit);
-  const bool has_tensors = session.file && !session.file->empty();
+  const bool has_tensors = session.encoder && !session.encoder->empty();
   const bool scalars_due =
-      !session.scalars.empty() && stamp.step > session.last_file_step &&
+      !session.scalars.empty() && stamp.step > session.last_sealed() &&
       (closing || has_tensors || session.scalars.size() >= limit ||
+       session.scalar_bytes >= kScalarBytes ||
        Clock::now() - session.oldest_scalar >= options_.runtime.scalar_delay);
   if (!session.failed && (has_tensors || scalars_due)) {
     try {
-      PublishStep(session, stamp);
+      SealStep(session, stamp);
     } catch (...) {
       session.failed = true;
       Fail("write");
@@ -245,33 +282,115 @@ void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
   }
   if (session.failed) {
     tally_->AddLost(session.captured);
-    if (const size_t most = limit * kScalarBacklog;
-        session.scalars.size() > most) {
-      const size_t excess = session.scalars.size() - most;
-      tally_->AddLost(static_cast<int64_t>(excess));
-      session.scalars.erase(
-          session.scalars.begin(),
-          session.scalars.begin() + static_cast<ptrdiff_t>(excess));
-    }
+    LimitScalars(session);
   }
-  session.file.reset();
-  session.captured = 0;
+  session.encoder.reset();
+  in_hand_ -= std::exchange(session.captured, 0);
   session.failed = false;
+  TakeReports(session);
   FlushTensorboard(session);
   UpdateLedger(session, /*even_if_recent=*/false);
 }
 
-void Writer::PublishStep(Session& session, const Stamp& stamp) {
-  StepFile& file = FileFor(session, stamp);
-  file.Append(session.scalars);
+void Writer::SealStep(Session& session, const Stamp& stamp) {
+  StepEncoder& encoder = EncoderFor(session, stamp);
+  encoder.Append(session.scalars);
   PublishCollections(session);
-  file.Publish();
-  ++progress_;
   const auto scalars = static_cast<int64_t>(session.scalars.size());
-  tally_->AddStep(file.saved() - scalars, file.bytes(), scalars);
-  session.scalars.clear();
-  session.last_file_step = stamp.step;
-  Tell([&](StepObserver& observer) { observer.OnStep(stamp.step); });
+  session.sealed.push_back({.step = stamp.step,
+                            .captured = std::exchange(session.captured, 0),
+                            .saved = encoder.saved() - scalars,
+                            .bytes = encoder.bytes(),
+                            .scalars = std::exchange(session.scalars, {})});
+  session.scalar_bytes = 0;
+  {
+    const base::MutexLock lock(mu_);
+    reports_.reserve(session.sealed.size());
+  }
+  try {
+    encoder.Seal();
+  } catch (...) {
+    // It never came to the sink, and is lost as others are.
+    const steps::StepReport report = {
+        .key = {options_.worker, stamp.step},
+        .error = std::current_exception()};
+    OnReports({&report, 1});
+  }
+}
+
+void Writer::OnReports(std::span<const steps::StepReport> reports) noexcept {
+  {
+    const base::MutexLock lock(mu_);
+    for (const steps::StepReport& report : reports) {
+      reports_.push_back(report.error);  // There is room.
+    }
+  }
+  ++progress_;
+  has_reports_.notify_all();
+  // The thread itself looks as soon as the step is finished.
+  if (std::this_thread::get_id() != thread_id_.load()) queue_.Wake();
+}
+
+void Writer::TakeReports(Session& session) {
+  std::vector<std::exception_ptr> reports;
+  {
+    const base::MutexLock lock(mu_);
+    if (reports_.empty()) return;
+    reports.swap(reports_);
+    reports_.reserve(session.sealed.size());
+  }
+  std::exception_ptr counted;  // Steps that are lost together share an error.
+  for (const std::exception_ptr& error : reports) {
+    SealedStep step = std::move(session.sealed.front());
+    session.sealed.pop_front();
+    in_hand_ -= step.captured;
+    if (error != nullptr) {
+      if (error != counted) Fail("write", error);
+      counted = error;
+      tally_->AddLost(step.captured);
+      session.scalars.insert(session.scalars.begin(),
+                             std::make_move_iterator(step.scalars.begin()),
+                             std::make_move_iterator(step.scalars.end()));
+      LimitScalars(session);
+      continue;
+    }
+    const auto scalars = static_cast<int64_t>(step.scalars.size());
+    in_hand_ -= scalars;
+    tally_->AddStep(step.saved, step.bytes, scalars);
+    session.last_published = step.step;
+    Tell([&](StepObserver& observer) { observer.OnStep(step.step); });
+  }
+}
+
+void Writer::AwaitReports(Session& session) {
+  while (!session.sealed.empty()) {
+    sink_->Hurry();
+    {
+      const base::MutexLock lock(mu_);
+      has_reports_.wait(mu_, [&] {
+        mu_.AssertHeld();
+        return !reports_.empty();
+      });
+    }
+    TakeReports(session);
+  }
+}
+
+void Writer::LimitScalars(Session& session) {
+  const size_t most =
+      static_cast<size_t>(options_.runtime.scalar_limit) * kScalarBacklog;
+  std::vector<CapturedScalar>& scalars = session.scalars;
+  uint64_t bytes = BytesOf(scalars);
+  size_t excess = 0;
+  while (excess < scalars.size() &&
+         (scalars.size() - excess > most || bytes > kScalarBacklogBytes)) {
+    bytes -= HeldBytes(scalars[excess++]);
+  }
+  tally_->AddLost(static_cast<int64_t>(excess));
+  in_hand_ -= static_cast<int64_t>(excess);
+  scalars.erase(scalars.begin(),
+                scalars.begin() + static_cast<ptrdiff_t>(excess));
+  session.scalar_bytes = bytes;
 }
 
 void Writer::Tell(const std::function<void(StepObserver&)>& what) {
@@ -288,14 +407,9 @@ void Writer::Tell(const std::function<void(StepObserver&)>& what) {
 
 void Writer::PublishCollections(Session& session) {
   if (!session.collections_changed) return;
-  index::CollectionsFile content;
-  for (const auto& [name, planned] : session.plan) {
-    content.collections.emplace(name, planned.collection);
-  }
-  content.num_workers = options_.num_workers;
-  const std::string json = ToJson(content);
+  const std::string json = ToJson(session.collections);
   const auto file =
-      storage_->Create(index::CollectionsFileKey(options_.worker),
+      storage_->Create(run::CollectionsFileKey(options_.worker),
                        {.visibility = Visibility::kOnPublish,
                         .durability = options_.runtime.durability});
   const Bytes parts[] = {base::AsBytes(json)};
@@ -305,14 +419,20 @@ void Writer::PublishCollections(Session& session) {
   session.collections_changed = false;
 }
 
-void Writer::FeedTensorboard(Session& session, const Batch& batch) {
-  if (!session.tensorboard) return;
-  for (const CapturedTensor& tensor : batch.tensors) {
-    session.tensorboard->Add(tensor, batch.stamp);
+void Writer::FeedTensorboard(Session& session, Batch& batch) {
+  for (CapturedTensor& tensor : batch.tensors) {
+    if (!tensor.digest && tensor.NeedsDigest()) {
+      tensor.digest = MakeDigest(tensor.View(), *tensor.form);
+    }
+    if (session.tensorboard) session.tensorboard->Add(tensor, batch.stamp);
+    // Nobody else needs it, and it may be large.
+    if (tensor.digest) tensor.digest->histogram.reset();
   }
+  if (!session.tensorboard) return;
   for (const CapturedScalar& scalar : batch.scalars) {
     session.tensorboard->Add(scalar);
   }
+  if (session.tensorboard->IsMuch()) FlushTensorboard(session);
 }
 
 void Writer::FlushTensorboard(Session& session) {
@@ -325,11 +445,21 @@ void Writer::FlushTensorboard(Session& session) {
   }
 }
 
+void Writer::CloseTensorboard(Session& session) {
+  if (!session.tensorboard) return;
+  try {
+    session.tensorboard->Publish();
+  } catch (...) {
+    Fail("tensorboard");
+  }
+  session.tensorboard.reset();
+}
+
 void Writer::UpdateLedger(Session& session, bool even_if_recent) {
   const Clock::time_point now = Clock::now();
   if (!even_if_recent && now - session.ledger_written < kLedgerInterval) return;
   session.ledger_written = now;
-  index::Ledger ledger;
+  run::Ledger ledger;
   ledger.last_step = last_step_.load(std::memory_order_relaxed);
   tally_->FillIn(ledger);
   try {
@@ -349,15 +479,17 @@ void Writer::Finish(Session& session) {
     ending = ending_;
     reason = reason_;
   }
+  AwaitReports(session);
   if (!session.scalars.empty()) {
     // A published step is never written again, so leftovers of the last one
     // need a step number of their own.
     Stamp stamp = end;
-    if (stamp.step <= session.last_file_step) {
-      stamp.step = session.last_file_step + 1;
+    if (stamp.step <= session.last_sealed()) {
+      stamp.step = session.last_sealed() + 1;
       ++stamp.mode_step;
     }
     FinishStep(session, stamp, /*closing=*/true);
+    AwaitReports(session);
     tally_->AddLost(static_cast<int64_t>(session.scalars.size()));
   }
   try {
@@ -365,8 +497,8 @@ void Writer::Finish(Session& session) {
   } catch (...) {
     Fail("collections");
   }
-  FlushTensorboard(session);
-  index::Ledger ledger;
+  CloseTensorboard(session);
+  run::Ledger ledger;
   ledger.last_step = last_step_.load(std::memory_order_relaxed);
   tally_->FillIn(ledger);
   Tell([](StepObserver& observer) { observer.OnEnd(); });
@@ -381,18 +513,18 @@ void Writer::Finish(Session& session) {
   }
 }
 
-void Writer::Fail(std::string_view kind) {
+void Writer::Fail(std::string_view kind, const std::exception_ptr& error) {
   std::string what = "unknown error";
   try {
-    throw;
-  } catch (const std::exception& error) {
-    what = error.what();
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    what = known.what();
   } catch (...) {
     // Not ours; counted under the text above.
   }
   tally_->AddError(kind, what);
   const base::MutexLock lock(mu_);
-  if (error_ == nullptr) error_ = std::current_exception();
+  if (error_ == nullptr) error_ = error;
 }
 
 }  // namespace smdebug::hook

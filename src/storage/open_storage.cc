@@ -21,12 +21,6 @@ std::string_view SchemeOf(std::string_view url) {
 
 }  // namespace
 
-void Storage::MoveAll(std::string_view from, std::string_view to) {
-  for (const FileInfo& file : List(from)) {
-    Move(file.key, std::string(to) + file.key.substr(from.size()));
-  }
-}
-
 std::shared_ptr<Storage> OpenStorage(std::string_view url) {
   constexpr std::string_view kFile = "file://";
   if (url.starts_with(kFile)) return OpenLocalStorage(url.substr(kFile.size()));

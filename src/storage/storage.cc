@@ -12,4 +12,10 @@ std::vector<std::optional<Blob>> Storage::ReadMany(
   return blobs;
 }
 
+void Storage::MoveAll(std::string_view from, std::string_view to) {
+  for (const FileInfo& file : List(from)) {
+    Move(file.key, std::string(to) + file.key.substr(from.size()));
+  }
+}
+
 }  // namespace smdebug

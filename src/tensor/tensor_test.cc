@@ -1,6 +1,7 @@
 #include "smdebug/tensor.h"
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -41,6 +42,21 @@ TEST_F(TensorViewTest, CountsTheBytesOfStrings) {
   const std::array<std::string_view, 2> text = {"foo", "b\xC3\xA4rz"};
   const std::array<int64_t, 1> shape = {2};
   EXPECT_EQ(ViewOf<std::string_view>(text, shape).byte_size(), 8u);
+}
+
+TEST_F(TensorViewTest, AbsurdShapesDoNotOverflow) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const std::array<int64_t, 2> huge = {kMost, kMost};
+  const TensorView view = {values_.data(), DType::kFloat32, huge, {}};
+  EXPECT_EQ(view.size(), kMost);
+  EXPECT_EQ(view.byte_size(), std::numeric_limits<uint64_t>::max());
+  const std::array<int64_t, 2> strides = {kMost, 1};
+  EXPECT_FALSE(
+      (TensorView{values_.data(), DType::kFloat32, huge, strides}).dense());
+  const std::array<int64_t, 2> negative = {-4, kMost};
+  EXPECT_EQ(
+      (TensorView{values_.data(), DType::kFloat32, negative, {}}).byte_size(),
+      0u);
 }
 
 TEST_F(TensorViewTest, KnowsWhatIsDense) {

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -429,6 +430,30 @@ TEST(ClassNameTest, IsThatOfPython) {
   EXPECT_EQ(internal::ClassName(PlainModule()), "PlainModule");
   EXPECT_EQ(internal::ClassName(TemplateImpl<std::vector<int>>()), "Template");
   EXPECT_EQ(internal::ClassName(NamedModule()), "Resnet");
+}
+
+TEST_F(TorchHookTest, AStrictHookDoesNotThrowFromItsDestructor) {
+  Net net;
+  {
+    TorchHook hook(Config(), {}, {.strict = true});
+    hook.Register(net);
+    // A file where a folder is to be: nothing can be written any more.
+    std::filesystem::remove_all(run());
+    std::ofstream(run()) << "in the way";
+    EXPECT_ANY_THROW({
+      Train(&hook, net, 3);
+      hook.Close();
+    });
+  }
+  std::filesystem::remove(run());
+  {
+    TorchHook hook(Config(), {}, {.strict = true});
+    hook.Register(net);
+    std::filesystem::remove_all(run());
+    std::ofstream(run()) << "in the way";
+    hook.BeginStep();
+    hook.SaveTensor("x", torch::ones(2), {"mine"});
+  }  // The end of the process, if this throws.
 }
 
 }  // namespace
