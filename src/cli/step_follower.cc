@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "smdebug/error.h"
@@ -29,12 +30,13 @@ std::vector<StepLine> StepFollower::Poll() {
 }
 
 std::vector<int64_t> StepFollower::NewSteps() {
-  trial_->Steps();  // Looks for new ones, if the trial does so.
-  const std::pair now(trial_->reader().index_files(),
-                      trial_->loaded_all_steps());
+  std::vector<int64_t> steps = trial_->Steps();
+  const std::tuple now(trial_->reader().index_files(),
+                       trial_->last_complete_step(),
+                       trial_->loaded_all_steps());
   if (std::exchange(looked_at_, now) == now) return {};
   LookAtTensors();
-  std::vector<int64_t> steps = AllSteps();
+  AddStepsOfScalars(steps);
   if (previous_) {
     steps.erase(steps.begin(), std::ranges::upper_bound(steps, *previous_));
   } else if (static_cast<int64_t>(steps.size()) > options_.last) {
@@ -46,18 +48,19 @@ std::vector<int64_t> StepFollower::NewSteps() {
   return steps;
 }
 
-std::vector<int64_t> StepFollower::AllSteps() {
-  std::vector<int64_t> steps = trial_->Steps();
+void StepFollower::AddStepsOfScalars(std::vector<int64_t>& steps) const {
   const int64_t last = trial_->loaded_all_steps()
                            ? std::numeric_limits<int64_t>::max()
                            : trial_->last_complete_step();
+  std::vector<int64_t> more;
   for (const auto& [name, watched] : watched_) {
-    std::ranges::copy_if(watched.steps, std::back_inserter(steps),
-                         [&](int64_t step) { return step <= last; });
+    std::ranges::set_difference(watched.steps, steps, std::back_inserter(more));
   }
+  std::erase_if(more, [&](int64_t step) { return step > last; });
+  std::ranges::sort(more);
+  more.erase(std::ranges::unique(more).begin(), more.end());
+  steps.insert(steps.end(), more.begin(), more.end());
   std::ranges::sort(steps);
-  steps.erase(std::ranges::unique(steps).begin(), steps.end());
-  return steps;
 }
 
 void StepFollower::LookAtTensors() {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "smdebug/trial.h"
@@ -57,8 +57,8 @@ class StepFollower {
   };
 
   std::vector<int64_t> NewSteps();
-  // All that are complete, in order.
-  std::vector<int64_t> AllSteps();
+  // Those that are complete, beside steps that are saved whole.
+  void AddStepsOfScalars(std::vector<int64_t>& steps) const;
   void LookAtTensors();
   StepLine MakeLine(int64_t step);
   void AddNumber(const std::string& name, Watched& watched, int64_t step,
@@ -69,7 +69,7 @@ class StepFollower {
   std::map<std::string, Watched> watched_;
   std::optional<int64_t> previous_;  // The last step given.
   // What was known of the run when steps were last looked for.
-  std::optional<std::pair<size_t, bool>> looked_at_;
+  std::optional<std::tuple<size_t, int64_t, bool>> looked_at_;
 };
 
 }  // namespace smdebug::cli

@@ -251,12 +251,18 @@ uint32_t Catalog::Intern(std::string_view worker) {
 }
 
 TensorRow& Catalog::Row(std::string_view name) {
-  auto id = Find(name);
-  if (!id) {
-    id = static_cast<TensorId>(tensors_.size());
-    tensors_.Push(epoch_, {.name = names_->tensors.Set(name, *id)});
+  // Steps mostly hold the same tensors in the same order.
+  if (next_row_ >= tensors_.size()) next_row_ = 0;
+  TensorId id = next_row_;
+  if (tensors_.size() == 0 || *tensors_[id].name != name) {
+    const auto found = Find(name);
+    id = found.value_or(static_cast<TensorId>(tensors_.size()));
+    if (!found) {
+      tensors_.Push(epoch_, {.name = names_->tensors.Set(name, id)});
+    }
   }
-  return tensors_.Change(epoch_, *id);
+  next_row_ = id + 1;
+  return tensors_.Change(epoch_, id);
 }
 
 const StepRow& Catalog::Step(int64_t step, Mode mode, int64_t mode_step) {

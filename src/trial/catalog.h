@@ -232,6 +232,7 @@ class Catalog {
   Epoch epoch_ = 0;
   std::shared_ptr<Names> names_ = std::make_shared<Names>();
   SharedVector<TensorRow, 64> tensors_;
+  TensorId next_row_ = 0;  // Where the next entry may be.
   Steps steps_;
   std::array<SharedSorted<ModeRow, &ModeRow::mode_step>, 4> globals_;
   SharedVector<IndexFile> files_;

@@ -1,6 +1,7 @@
 // Runs whose steps lie ten to an object are read, judged, summed up and
 // verified as those of file pairs are: only the source of the steps differs.
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 

@@ -1,5 +1,6 @@
 #include "tests/testing/ten_step_objects.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
