@@ -28,7 +28,7 @@ LAYERS: dict[str, list[str]] = {
     "index": ["record", "storage", "config", "run"],
     "steps": ["index", "run"],
     "hook": ["steps", "reduce"],
-    "trial": ["index", "reduce"],
+    "trial": ["steps", "reduce"],
     "actions": ["run"],
     "rules": ["trial"],
     "guard": ["hook", "rules"],

@@ -138,15 +138,30 @@ class IoError final : public Error {
   int code_;
 };
 
+// What is wrong with a part of a run.
+enum class DamageKind : uint8_t {
+  kBadContent,      // What lies there is not the value that it should be.
+  kMissingContent,  // A step names content that is not there.
+  kShortContent,    // It ends before a value that it should hold.
+  kChecksum,        // A value is not what was written.
+  kBadIndex,        // A step does not tell what it holds.
+  kBadName,         // What should be a step does not tell which one it is.
+  kBadCollections,
+  kBadLedger,
+};
+
 // A file of a run is not what its format says it is.
 class FormatError final : public Error {
  public:
-  FormatError(std::string_view file, std::string_view reason);
+  FormatError(std::string_view file, std::string_view reason,
+              DamageKind kind = DamageKind::kBadContent);
 
   const std::string& file() const noexcept { return file_; }
+  DamageKind kind() const noexcept { return kind_; }
 
  private:
   std::string file_;
+  DamageKind kind_;
 };
 
 // A tensor cannot be saved as asked: its kind, its shape or its size.
@@ -165,6 +180,7 @@ struct Damage {
   std::string file;
   std::string reason;
   std::string tensor = {};  // Empty if it is the file as a whole.
+  DamageKind kind = DamageKind::kBadContent;
 
   friend bool operator==(const Damage&, const Damage&) = default;
 };

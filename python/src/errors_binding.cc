@@ -59,7 +59,7 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
   } catch (const ConfigFileError& e) {
     Raise("SMDebugValueError", e.what());
   } catch (const FormatError& e) {
-    const bool in_index = e.file().starts_with("index/");
+    const bool in_index = e.kind() == DamageKind::kBadIndex;
     Raise(in_index ? "IndexReaderException" : "SMDebugRuntimeError", e.what());
   } catch (const Error& e) {
     Raise("SMDebugRuntimeError", e.what());

@@ -124,8 +124,9 @@ IoError::IoError(std::string_view operation, std::string_view path, IoKind kind,
       kind_(kind),
       code_(CodeOf(kind)) {}
 
-FormatError::FormatError(std::string_view file, std::string_view reason)
-    : Error(fmt::format("{}: {}", file, reason)), file_(file) {}
+FormatError::FormatError(std::string_view file, std::string_view reason,
+                         DamageKind kind)
+    : Error(fmt::format("{}: {}", file, reason)), file_(file), kind_(kind) {}
 
 UnsupportedTensor::UnsupportedTensor(std::string_view tensor,
                                      std::string_view reason)

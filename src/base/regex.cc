@@ -4,16 +4,42 @@
 #include <pcre2.h>
 
 #include <array>
+#include <exception>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/base/log.h"
+#include "src/base/mutex.h"
 
 namespace smdebug::base {
 namespace {
 
 constexpr uint32_t kMatchLimit = 1'000'000;
 constexpr uint32_t kDepthLimit = 10'000;
+
+// Whether `pattern` has not been told of before. Programs that make up ever new
+// patterns are told of some.
+bool IsNews(const std::string& pattern) {
+  constexpr size_t kMost = 1000;
+  static Mutex mu;
+  static std::set<std::string> told;
+  const MutexLock lock(mu);
+  return told.size() < kMost && told.insert(pattern).second;
+}
+
+void TellOfLimit(const std::string& pattern, std::string_view text) noexcept {
+  try {
+    if (!IsNews(pattern)) return;
+    LogWarning(
+        "the regular expression '{}' takes too long on '{}', which counts as "
+        "no match; it may be so with other names, too",
+        pattern, text.substr(0, 200));
+  } catch (const std::exception&) {
+    // No memory for the message.
+  }
+}
 
 }  // namespace
 
@@ -58,10 +84,15 @@ Regex& Regex::operator=(Regex&&) noexcept = default;
 bool Regex::Search(std::string_view text) const noexcept {
   pcre2_match_data* match = pcre2_match_data_create(1, nullptr);
   if (match == nullptr) return false;
-  const int found =
-      pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()),
-                  text.size(), 0, 0, match, code_->context);
+  const auto search = [&](uint32_t options) {
+    return pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()),
+                       text.size(), 0, options, match, code_->context);
+  };
+  int found = search(0);
+  // The compiled code has a small stack.
+  if (found == PCRE2_ERROR_JIT_STACKLIMIT) found = search(PCRE2_NO_JIT);
   pcre2_match_data_free(match);
+  if (found < 0 && found != PCRE2_ERROR_NOMATCH) TellOfLimit(pattern_, text);
   return found >= 0;
 }
 

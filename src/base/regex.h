@@ -7,8 +7,8 @@
 namespace smdebug::base {
 
 // A compiled regular expression in Python's dialect, as far as PCRE2 shares it
-// (look-around included). Matching is bounded: a pattern that would backtrack
-// without end counts as no match.
+// (look-around included). Matching is bounded: where a pattern would backtrack
+// without end, it is not known whether it matches, and the log says so.
 //
 // Const calls are thread-safe.
 class Regex {
@@ -22,7 +22,9 @@ class Regex {
 
   const std::string& pattern() const noexcept { return pattern_; }
 
-  // Whether it matches anywhere in `text`, like Python's re.search.
+  // Whether it matches anywhere in `text`, like Python's re.search. False if
+  // that took too long to find out; the log names the pattern and the text, for
+  // each pattern once.
   bool Search(std::string_view text) const noexcept;
 
  private:

@@ -1,10 +1,13 @@
 #include "src/base/regex.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "smdebug/log.h"
 
 namespace smdebug::base {
 namespace {
@@ -39,8 +42,24 @@ TEST(RegexTest, RefusesABadPatternAndNamesThePlace) {
   }
 }
 
-TEST(RegexTest, GivesUpOnCatastrophicBacktracking) {
-  EXPECT_FALSE(Matches("^(a+)+$", std::string(4000, 'a') + "b"));
+TEST(RegexTest, TellsOnceOfAPatternThatTakesTooLong) {
+  std::vector<std::string> told;
+  SetLogSink(
+      [&](LogLevel, std::string_view message) { told.emplace_back(message); });
+  // Looking at every way to split the text takes for ever.
+  const std::string pattern = "^(?:a|a?)+$";
+  const std::string text = std::string(60, 'a') + "b";
+  EXPECT_FALSE(Matches(pattern, text));
+  EXPECT_FALSE(Matches(pattern, text));
+  EXPECT_FALSE(Matches("^c", text));  // Which is known.
+  SetLogSink({});
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find(pattern), std::string::npos);
+  EXPECT_NE(told[0].find(text), std::string::npos);
+}
+
+TEST(RegexTest, ALongNameNeedsNoLargeStack) {
+  EXPECT_TRUE(Matches("^(?:(a)|(b))*$", std::string(5000, 'a') + "b"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "smdebug/error.h"
 #include "src/cli/name_match.h"
 #include "src/cli/text.h"
-#include "src/index/run_summary.h"
+#include "src/index/run_files.h"
 
 namespace smdebug::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/index/run_summary.h"
+#include "src/steps/run_summary.h"
 
 namespace smdebug::cli {
 

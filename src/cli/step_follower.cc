@@ -1,11 +1,15 @@
 #include "src/cli/step_follower.h"
 
 #include <algorithm>
-#include <string_view>
+#include <iterator>
+#include <limits>
+#include <tuple>
+#include <utility>
 
 #include "smdebug/error.h"
 #include "src/cli/name_match.h"
 #include "src/cli/step_workers.h"
+#include "src/trial/reader.h"
 
 namespace smdebug::cli {
 
@@ -16,8 +20,6 @@ StepFollower::StepFollower(Trial* trial, Options options)
 
 std::vector<StepLine> StepFollower::Poll() {
   const std::vector<int64_t> steps = NewSteps();
-  if (steps.empty()) return {};
-  LookAtTensors();
   std::vector<StepLine> lines;
   lines.reserve(steps.size());
   for (const int64_t step : steps) {
@@ -29,6 +31,12 @@ std::vector<StepLine> StepFollower::Poll() {
 
 std::vector<int64_t> StepFollower::NewSteps() {
   std::vector<int64_t> steps = trial_->Steps();
+  const std::tuple now(trial_->reader().index_files(),
+                       trial_->last_complete_step(),
+                       trial_->loaded_all_steps());
+  if (std::exchange(looked_at_, now) == now) return {};
+  LookAtTensors();
+  AddStepsOfScalars(steps);
   if (previous_) {
     steps.erase(steps.begin(), std::ranges::upper_bound(steps, *previous_));
   } else if (static_cast<int64_t>(steps.size()) > options_.last) {
@@ -38,6 +46,21 @@ std::vector<int64_t> StepFollower::NewSteps() {
     steps.erase(steps.begin(), first);
   }
   return steps;
+}
+
+void StepFollower::AddStepsOfScalars(std::vector<int64_t>& steps) const {
+  const int64_t last = trial_->loaded_all_steps()
+                           ? std::numeric_limits<int64_t>::max()
+                           : trial_->last_complete_step();
+  std::vector<int64_t> more;
+  for (const auto& [name, watched] : watched_) {
+    std::ranges::set_difference(watched.steps, steps, std::back_inserter(more));
+  }
+  std::erase_if(more, [&](int64_t step) { return step > last; });
+  std::ranges::sort(more);
+  more.erase(std::ranges::unique(more).begin(), more.end());
+  steps.insert(steps.end(), more.begin(), more.end());
+  std::ranges::sort(steps);
 }
 
 void StepFollower::LookAtTensors() {
@@ -56,12 +79,9 @@ StepLine StepFollower::MakeLine(int64_t step) {
   line.tensors =
       static_cast<int64_t>(trial_->TensorNames({.step = step}).size());
   for (auto& [name, watched] : watched_) {
-    const auto after = std::ranges::upper_bound(watched.steps, step);
-    if (after == watched.steps.begin()) continue;
-    const int64_t last = *std::prev(after);
-    // Older than the line before: it stood there, or it is of no interest.
-    if (last != step && last <= previous_.value_or(-1)) continue;
-    AddNumber(name, watched, last, line);
+    if (std::ranges::binary_search(watched.steps, step)) {
+      AddNumber(name, watched, step, line);
+    }
   }
   return line;
 }
@@ -80,7 +100,7 @@ void StepFollower::AddNumber(const std::string& name, Watched& watched,
         return;
       }
     }
-    if (options_.regexes.empty() || step != line.id.step) return;
+    if (options_.regexes.empty()) return;
     const Reduction mean = {ReductionOp::kMean};
     line.numbers.push_back(
         {name + ":mean", step, tensor.ReductionValue(step, mean)});

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "smdebug/trial.h"
@@ -14,7 +15,7 @@ namespace smdebug::cli {
 // One number beside a step.
 struct StepNumber {
   std::string name;  // "<tensor>", or "<tensor>:mean".
-  int64_t step = 0;  // Global: this step, or a later one than the line before.
+  int64_t step = 0;  // Global, of the line.
   double value = 0;
 };
 
@@ -27,11 +28,11 @@ struct StepLine {
 };
 
 // Gives the steps of a run one after the other as they become complete, with
-// the numbers that were saved there.
+// the numbers that were saved there. Steps at which nothing but scalars was
+// saved are steps, too.
 //
-// A number is the element of a tensor that has one; scalars of steps without
-// files stand at the next step that has. If there are patterns, only tensors
-// that match count, and those of several elements by their mean.
+// A number is the element of a tensor that has one. If there are patterns, only
+// tensors that match count, and those of several elements by their mean.
 //
 // Borrows the trial. One thread at a time.
 class StepFollower {
@@ -56,6 +57,8 @@ class StepFollower {
   };
 
   std::vector<int64_t> NewSteps();
+  // Those that are complete, beside steps that are saved whole.
+  void AddStepsOfScalars(std::vector<int64_t>& steps) const;
   void LookAtTensors();
   StepLine MakeLine(int64_t step);
   void AddNumber(const std::string& name, Watched& watched, int64_t step,
@@ -65,6 +68,8 @@ class StepFollower {
   const Options options_;
   std::map<std::string, Watched> watched_;
   std::optional<int64_t> previous_;  // The last step given.
+  // What was known of the run when steps were last looked for.
+  std::optional<std::tuple<size_t, int64_t, bool>> looked_at_;
 };
 
 }  // namespace smdebug::cli

@@ -59,9 +59,6 @@ std::string LineText(const StepLine& line) {
     constexpr std::string_view kScalar = "scalar/";
     if (name.starts_with(kScalar)) name.remove_prefix(kScalar.size());
     text += fmt::format("  {} {}", name, ShortNumber(number.value));
-    if (number.step != line.id.step) {
-      text += fmt::format(" (at {})", number.step);
-    }
   }
   if (shown < line.numbers.size()) {
     text += fmt::format("  and {} more", line.numbers.size() - shown);
@@ -94,8 +91,8 @@ class TailCommand final : public Command {
 exist yet. A job that was killed leaves no end marker; then only `--timeout` or Ctrl-C ends the command.
 
 A line has the step, its mode and step in the mode, the worker (or how many), the number of tensors, and the numbers saved there: scalars and other tensors
-of one element. A scalar that was saved at a step without files stands, with its step, at the next one that has. With `--tensor` only tensors
-that match are shown, and those of several elements by their mean.
+of one element. Scalars that were saved at steps between those that are saved whole come with the next of these, on lines of their own. With `--tensor`
+only tensors that match are shown, and those of several elements by their mean.
 
 JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors` and `scalars`, which has `step` and `value` by name.
 )";

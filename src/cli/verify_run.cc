@@ -1,5 +1,6 @@
 #include "src/cli/verify_run.h"
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -8,11 +9,11 @@
 
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
-#include "src/index/run_files.h"
-#include "src/index/run_summary.h"
 #include "src/index/step_index.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
+#include "src/steps/run_summary.h"
+#include "src/steps/step_source.h"
 
 namespace smdebug::cli {
 namespace {
@@ -50,56 +51,60 @@ class Verifier {
  public:
   Verifier(const Storage& storage,
            const std::function<void(uint64_t)>& progress)
-      : storage_(storage), progress_(progress) {}
+      : storage_(storage),
+        source_(steps::OpenStepSource(&storage)),
+        progress_(progress) {}
 
   VerifyResult Verify() {
     for (Damage& damage : index::SummarizeRun(storage_).damage) {
-      // Indexes and event files are looked at more closely below.
-      if (damage.file.starts_with("collections/") ||
-          damage.file.starts_with("ledger/")) {
+      // Steps are looked at more closely below.
+      if (damage.kind == DamageKind::kBadCollections ||
+          damage.kind == DamageKind::kBadLedger) {
         result_.damage.push_back(std::move(damage));
       }
     }
-    // Events first: the index of an event file seen now may come while we
-    // work, but the files of an index seen later are all there.
-    const std::vector<FileInfo> events = storage_.List("events/");
-    for (const FileInfo& file : storage_.List("index/")) VerifyIndex(file);
-    for (const FileInfo& file : events) {
-      if (named_.contains(file.key) || !index::ParseStepFileKey(file.key)) {
-        continue;
-      }
-      result_.leftovers.push_back(file.key);
-      progress_(file.size);
+    // Content first: the index of what is seen now may come while we work, but
+    // the content of an index seen later is all there.
+    const std::vector<steps::ContentItem> contents = source_->ListContents();
+    for (const steps::StepItem& item : source_->List({})) VerifyStep(item);
+    for (const steps::ContentItem& item : contents) {
+      if (named_.contains(item.name) || !item.worker) continue;
+      result_.leftovers.push_back(item.name);
+      progress_(item.size);
     }
     return std::move(result_);
   }
 
  private:
-  void VerifyIndex(const FileInfo& file) {
-    if (!index::ParseStepFileKey(file.key)) {
-      if (file.key.ends_with(".json")) {
-        AddDamage(file.key, "is not the name of an index file");
-      }
+  void VerifyStep(const steps::StepItem& item) {
+    if (item.step < 0) {
+      AddDamage(item.name, "is not the name of an index file", {},
+                DamageKind::kBadName);
       return;
     }
-    const std::optional<Blob> blob = storage_.Read(file.key);
-    if (!blob) return;  // Moved aside by another job since it was listed.
-    ++result_.index_files;
-    progress_(blob->bytes.size());
+    progress_(item.size);
     try {
-      const StepIndex index = index::ParseStepIndex(blob->text(), file.key);
-      if (!index.event_file.empty()) VerifyEvents(file.key, index);
+      const auto record = source_->ReadIndex(item);
+      if (!record) return;  // Moved aside by another job since it was listed.
+      ++result_.index_files;
+      if (!record->index.event_file.empty()) VerifyContent(item, *record);
     } catch (const FormatError& error) {
-      AddDamage(file.key, ReasonOf(error, file.key));
+      ++result_.index_files;
+      AddDamage(item.name, ReasonOf(error, item.name), {},
+                DamageKind::kBadIndex);
     }
   }
 
-  void VerifyEvents(const std::string& index_key, const StepIndex& index) {
-    const std::string& key = index.event_file;
+  void VerifyContent(const steps::StepItem& item,
+                     const steps::StepRecord& record) {
+    const StepIndex& index = record.index;
+    const steps::StepContent content = {item.step, item.worker, record.place};
+    const std::string key = source_->NameOf(content);
     const bool first_time = named_.insert(key).second;
-    const std::optional<Blob> blob = storage_.Read(key);
+    const std::optional<Blob> blob = source_->Read(content, 0, UINT64_MAX);
     if (!blob) {
-      AddDamage(key, fmt::format("is missing, but {} names it", index_key));
+      AddDamage(key, fmt::format("is missing, but {} names it", item.name), {},
+                DamageKind::kMissingContent);
       return;
     }
     const size_t before = result_.damage.size();
@@ -137,7 +142,7 @@ class Verifier {
                 fmt::format("is cut short: bytes {} to {} of {} are missing",
                             location.start, location.start + location.length,
                             file.size()),
-                name);
+                name, DamageKind::kShortContent);
       return;
     }
     const Bytes record = file.subspan(location.start, location.length);
@@ -146,7 +151,7 @@ class Verifier {
       const Bytes payload =
           record.subspan(record::kHeaderBytes, record.size() - kFrame);
       if (base::Crc32c(payload) != *location.crc32c) {
-        AddDamage(key, "the checksum is wrong", name);
+        AddDamage(key, "the checksum is wrong", name, DamageKind::kChecksum);
         return;
       }
     }
@@ -161,13 +166,14 @@ class Verifier {
     }
   }
 
-  void AddDamage(std::string file, std::string reason,
-                 std::string tensor = {}) {
+  void AddDamage(std::string file, std::string reason, std::string tensor = {},
+                 DamageKind kind = DamageKind::kBadContent) {
     result_.damage.push_back(
-        {std::move(file), std::move(reason), std::move(tensor)});
+        {std::move(file), std::move(reason), std::move(tensor), kind});
   }
 
   const Storage& storage_;
+  const std::unique_ptr<const steps::StepSource> source_;
   const std::function<void(uint64_t)>& progress_;
   std::set<std::string> named_;  // Event files that an index names.
   VerifyResult result_;
@@ -176,10 +182,10 @@ class Verifier {
 }  // namespace
 
 uint64_t BytesToVerify(const Storage& storage) {
+  const auto source = steps::OpenStepSource(&storage);
   uint64_t bytes = 0;
-  for (const std::string_view prefix : {"index/", "events/"}) {
-    for (const FileInfo& file : storage.List(prefix)) bytes += file.size;
-  }
+  for (const auto& item : source->List({})) bytes += item.size;
+  for (const auto& item : source->ListContents()) bytes += item.size;
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include "src/index/run_files.h"
 #include "src/rules/registry.h"
 #include "src/rules/session.h"
+#include "src/steps/step_source.h"
 
 namespace smdebug {
 
@@ -42,11 +43,9 @@ int64_t Invoker::steps_judged() const noexcept {
 
 double SecondsSinceNewestFile(const Storage& storage) {
   if (storage.Stat(index::kEndMarkerKey)) return 0;
-  double newest = 0;
-  for (const std::string_view folder : {"index/", "events/", "collections/"}) {
-    for (const FileInfo& file : storage.List(folder)) {
-      newest = std::max(newest, file.modified);
-    }
+  double newest = steps::NewestStep(*steps::OpenStepSource(&storage));
+  for (const FileInfo& file : storage.List("collections/")) {
+    newest = std::max(newest, file.modified);
   }
   return newest == 0 ? 0 : std::max(0.0, base::WallSeconds() - newest);
 }

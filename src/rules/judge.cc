@@ -36,7 +36,9 @@ std::string NeedText(const std::vector<TensorSelection>& selections) {
 
 // Values that cannot be read are the trouble of those who ask for them.
 bool HidesSteps(const Damage& damage) {
-  return !damage.file.starts_with("events/");
+  return damage.kind == DamageKind::kBadIndex ||
+         damage.kind == DamageKind::kBadName ||
+         damage.kind == DamageKind::kBadCollections;
 }
 
 }  // namespace

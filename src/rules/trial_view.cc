@@ -17,9 +17,10 @@ using trial::Part;
 // Rules look back a few steps, seldom far. What is kept of the past is bounded
 // by its number and by its bytes.
 constexpr size_t kMostPages = 8;
-constexpr size_t kMostFiles = 8;
 constexpr size_t kMostLeaves = 512;
 constexpr int64_t kMostBytes = int64_t{64} << 20;
+// How far from a record others are read with it, before they are asked for.
+constexpr uint64_t kMostAhead = uint64_t{16} << 20;
 
 StepPlace ToStepPlace(const trial::Reader::Place& place) {
   return {place.step, place.mode, place.mode_step};
@@ -81,16 +82,19 @@ void TrialView::MoveTo(int64_t step) {
   const trial::StepTable& table = page->table;
   place_ = {.step = step, .mode = table.mode, .mode_step = table.mode_step};
   page->slots.resize(table.tensors.size());
+  page->records.resize(table.entries.size());
   page->slot_of.assign(cursor_.by_name.size(), -1);
   for (size_t i = 0; i < table.tensors.size(); ++i) {
     const trial::SavedTensor& tensor = table.tensors[i];
     page->slots[i].id = tensor.id;
     page->slots[i].entries = table.EntriesOf(tensor);
     page->slots[i].bytes = &page->bytes;
+    page->slots[i].page = page.get();
+    page->slots[i].snapshot = table.snapshot.get();
     page->slot_of[tensor.id] = static_cast<int32_t>(i);
   }
   if (!asked_worker_ && !table.tensors.empty()) {
-    worker_ = reader_->WorkerNamed(table.tensors.front().worker);
+    worker_ = table.snapshot->catalog().worker(table.tensors.front().worker);
   }
   pages_.push_front(std::move(page));
   DropOldPages();
@@ -108,12 +112,13 @@ void TrialView::DropOldPages() {
 }
 
 const std::string& TrialView::WorkerOf(std::string_view tensor) {
-  const auto id = reader_->Find(tensor);
-  if (!id || pages_.empty()) return worker_;
+  const auto id = IdOf(tensor);
+  if (!id) return worker_;
   const Page& page = *pages_.front();
   if (*id >= page.slot_of.size() || page.slot_of[*id] < 0) return worker_;
   const auto index = static_cast<size_t>(page.slot_of[*id]);
-  return reader_->WorkerNamed(page.table.tensors[index].worker);
+  return page.table.snapshot->catalog().worker(
+      page.table.tensors[index].worker);
 }
 
 std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
@@ -126,11 +131,15 @@ std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
     selections_.push_back(std::move(set));
     it = std::prev(selections_.end());
   }
-  reader_->Update(*it);
+  const trial::SnapshotPtr snapshot =
+      pages_.empty() ? reader_->Known() : pages_.front()->table.snapshot;
+  reader_->Update(*snapshot, *it);
   std::vector<std::string> taken;
   if (pages_.empty()) return taken;
   for (const trial::SavedTensor& tensor : pages_.front()->table.tensors) {
-    if (it->Takes(tensor.id)) taken.push_back(reader_->NameOf(tensor.id));
+    if (it->Takes(tensor.id)) {
+      taken.push_back(*snapshot->catalog().tensor(tensor.id).name);
+    }
   }
   if (use_ != nullptr && !use_->selected) {
     if (taken.empty()) {
@@ -144,9 +153,11 @@ std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
 
 std::vector<StepPlace> TrialView::History(std::string_view tensor, Mode mode) {
   std::vector<StepPlace> places;
-  const auto id = reader_->Find(tensor);
+  const auto id = IdOf(tensor);
   if (!id) return places;
-  for (const auto& place : reader_->PlacesUpTo(*id, place_.step, mode)) {
+  const trial::Snapshot& snapshot = *pages_.front()->table.snapshot;
+  for (const auto& place :
+       trial::Reader::PlacesUpTo(snapshot, *id, place_.step, mode)) {
     places.push_back(ToStepPlace(place));
   }
   return places;
@@ -154,16 +165,17 @@ std::vector<StepPlace> TrialView::History(std::string_view tensor, Mode mode) {
 
 std::optional<StepPlace> TrialView::Before(std::string_view tensor,
                                            int64_t step) {
-  const auto id = reader_->Find(tensor);
+  const auto id = IdOf(tensor);
   if (!id) return std::nullopt;
   // Never a later step than this one.
-  const auto place = reader_->PlaceBefore(*id, std::min(step, place_.step + 1));
+  const auto place = trial::Reader::PlaceBefore(
+      *pages_.front()->table.snapshot, *id, std::min(step, place_.step + 1));
   return place ? std::optional(ToStepPlace(*place)) : std::nullopt;
 }
 
 TrialView::Slot* TrialView::Find(std::string_view tensor, int64_t step) {
   if (step > place_.step) return nullptr;
-  const auto id = reader_->Find(tensor);
+  const auto id = IdOf(tensor);
   if (!id) return nullptr;
   for (const auto& page : pages_) {
     if (page->table.step != step) continue;
@@ -182,24 +194,73 @@ TrialView::Slot* TrialView::FindLeaf(TensorId id, int64_t step) {
       leaf_bytes_ = 0;
     }
     it = leaves_.emplace(key, Leaf()).first;
-    it->second.entries = reader_->EntriesOf(id, step, Who());
-    it->second.slot = {
-        .id = id, .entries = it->second.entries, .bytes = &leaf_bytes_};
+    Leaf& leaf = it->second;
+    leaf.snapshot = pages_.front()->table.snapshot;
+    const auto entries = leaf.snapshot->catalog().tensor(id).At(step);
+    if (!entries.empty()) leaf.entries = leaf.snapshot->Select(entries, Who());
+    leaf.slot = {.id = id,
+                 .entries = leaf.entries,
+                 .snapshot = leaf.snapshot.get(),
+                 .bytes = &leaf_bytes_};
   }
   return it->second.entries.empty() ? nullptr : &it->second.slot;
 }
 
-const trial::EventFile& TrialView::FileOf(const Entry& entry) {
-  const auto it = std::ranges::find_if(
-      files_, [&](const auto& file) { return file.first == entry.file; });
-  if (it != files_.end()) return *it->second;
-  files_.emplace_front(entry.file, reader_->OpenEventFile(entry));
-  if (files_.size() > kMostFiles) files_.pop_back();
-  return *files_.front().second;
+std::optional<TrialView::TensorId> TrialView::IdOf(
+    std::string_view tensor) const {
+  if (pages_.empty()) return std::nullopt;
+  return pages_.front()->table.snapshot->catalog().Find(tensor);
+}
+
+bool TrialView::IsWanted(TensorId id) const {
+  return std::ranges::any_of(selections_,
+                             [&](const auto& set) { return set.Takes(id); });
+}
+
+// Reads the record of `entry`, and those beside it that rules have selected:
+// they will ask for them, too.
+void TrialView::FetchWith(const Entry& entry, Page& page) {
+  const trial::StepTable& table = page.table;
+  std::vector<size_t> numbers;
+  for (const trial::SavedTensor& tensor : table.tensors) {
+    for (size_t i = tensor.first; i < tensor.first + tensor.count; ++i) {
+      const Entry& other = table.entries[i];
+      if (&other == &entry || (other.file == entry.file && other.has_record() &&
+                               !page.records[i] && IsWanted(tensor.id))) {
+        numbers.push_back(i);
+      }
+    }
+  }
+  std::ranges::sort(numbers, {},
+                    [&](size_t i) { return table.entries[i].start; });
+  std::vector<Entry> entries;
+  std::vector<size_t> read;
+  for (const size_t i : numbers) {
+    const Entry& other = table.entries[i];
+    const bool near = other.start < entry.start + kMostAhead &&
+                      entry.start < other.start + kMostAhead;
+    if (!near) continue;
+    entries.push_back(other);
+    read.push_back(i);
+  }
+  std::vector<Blob> blobs = reader_->Fetch(*table.snapshot, entries);
+  for (size_t i = 0; i < read.size(); ++i) {
+    page.records[read[i]] = std::move(blobs[i]);
+  }
 }
 
 Value TrialView::Read(const Slot& slot, const Entry& entry) {
-  return reader_->ReadFrom(FileOf(entry), slot.id, entry);
+  Blob record;
+  if (slot.page != nullptr) {
+    const auto number =
+        static_cast<size_t>(&entry - slot.page->table.entries.data());
+    std::optional<Blob>& waiting = slot.page->records[number];
+    if (!waiting) FetchWith(entry, *slot.page);
+    record = *std::exchange(waiting, std::nullopt);
+  } else {
+    record = std::move(reader_->Fetch(*slot.snapshot, {&entry, 1}).front());
+  }
+  return reader_->Decode(*slot.snapshot, slot.id, entry, std::move(record));
 }
 
 const std::optional<Value>& TrialView::ValueOf(Slot& slot) {
@@ -252,7 +313,7 @@ std::optional<double> TrialView::ReductionAt(std::string_view tensor,
       const Value saved = Read(*slot, *entry);
       if (saved.dtype() == DType::kString || saved.size() != 1) {
         throw FormatError(
-            FileOf(*entry).key,
+            reader_->ContentName(*slot->snapshot, *entry),
             fmt::format("a reduction of '{}' is not one number", tensor));
       }
       slot->reductions.emplace_back(reduction, saved.Get(0));
@@ -276,7 +337,7 @@ std::optional<ValueCounts> TrialView::CountsAt(std::string_view tensor,
   std::optional<ValueCounts> counts;
   if (slot != nullptr) {
     if (const Entry* entry = slot->Get(Part::Counts())) {
-      counts = reader_->CountsOf(*entry);
+      counts = slot->snapshot->catalog().counts(*entry);
     } else if (const reduce::Statistics* all = StatisticsOf(*slot)) {
       counts = {.dtype = slot->value->dtype(),
                 .count = all->count,

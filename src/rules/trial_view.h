@@ -65,11 +65,15 @@ class TrialView final : public StepView {
  private:
   using TensorId = trial::Catalog::TensorId;
 
+  struct Page;
+
   // One tensor at one step, and what was read of it.
   struct Slot {
     TensorId id = 0;
     std::span<const trial::Entry> entries = {};
-    int64_t* bytes = nullptr;  // Counts what is held.
+    Page* page = nullptr;  // Which it is on; null: on none.
+    const trial::Snapshot* snapshot = nullptr;  // Whose entries they are.
+    int64_t* bytes = nullptr;                   // Counts what is held.
     bool is_read = false;
     std::optional<Value> value = {};
     std::optional<reduce::Statistics> statistics = {};
@@ -82,10 +86,13 @@ class TrialView final : public StepView {
     trial::StepTable table;
     std::vector<Slot> slots;       // Parallel to the table's tensors.
     std::vector<int32_t> slot_of;  // By tensor; -1: nothing saved.
-    int64_t bytes = 0;             // Of the values read.
+    // Parallel to the table's entries: records that wait to be decoded.
+    std::vector<std::optional<Blob>> records;
+    int64_t bytes = 0;  // Of the values read.
   };
   // A tensor at a step that is no page's any more.
   struct Leaf {
+    trial::SnapshotPtr snapshot;
     std::vector<trial::Entry> entries;
     Slot slot;
   };
@@ -94,7 +101,9 @@ class TrialView final : public StepView {
   Slot* Find(std::string_view tensor, int64_t step);
   Slot* FindLeaf(TensorId id, int64_t step);
   void DropOldPages();
-  const trial::EventFile& FileOf(const trial::Entry& entry);
+  std::optional<TensorId> IdOf(std::string_view tensor) const;
+  bool IsWanted(TensorId id) const;
+  void FetchWith(const trial::Entry& entry, Page& page);
   Value Read(const Slot& slot, const trial::Entry& entry);
   const std::optional<Value>& ValueOf(Slot& slot);
   const reduce::Statistics* StatisticsOf(Slot& slot);
@@ -110,9 +119,6 @@ class TrialView final : public StepView {
   std::deque<std::unique_ptr<Page>> pages_;  // The newest first.
   std::map<std::pair<int64_t, TensorId>, Leaf> leaves_;
   int64_t leaf_bytes_ = 0;
-  // The files read last, the newest first.
-  std::deque<std::pair<uint32_t, std::shared_ptr<const trial::EventFile>>>
-      files_;
 };
 
 }  // namespace smdebug::rules

@@ -196,6 +196,20 @@ std::string IdentityOf(const Storage& storage) {
   return LookAt(storage).id;
 }
 
+bool HoldsRun(const Storage& storage) {
+  const auto has_any = [&](std::string_view prefix, auto parse) {
+    return std::ranges::any_of(storage.List(prefix),
+                               [&](const FileInfo& file) {
+                                 return parse(file.key).has_value();
+                               });
+  };
+  return storage.Stat(kEndMarkerKey) || storage.Stat(kClaimKey) ||
+         has_any(kCollectionsPrefix, ParseWorkerFileKey) ||
+         has_any(kLedgerPrefix, ParseWorkerFileKey) ||
+         has_any(kIndexPrefix, ParseStepFileKey) ||
+         has_any(kEventsPrefix, ParseStepFileKey);
+}
+
 const Ledger* FindWriter(const Survey& survey) {
   for (const Ledger& ledger : survey.ledgers) {
     if (!ledger.closed && IsAlive(ledger)) return &ledger;

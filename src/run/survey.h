@@ -49,6 +49,9 @@ Survey LookAt(const Storage& storage);
 // neither. Throws IoError.
 std::string IdentityOf(const Storage& storage);
 
+// Whether there is any file of a run, finished or not. Throws IoError.
+bool HoldsRun(const Storage& storage);
+
 // What `survey` amounts to, as things are now.
 RunInfo Judge(const Survey& survey);
 

@@ -11,8 +11,6 @@
 namespace smdebug::trial {
 namespace {
 
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-
 uint8_t ModeBit(Mode mode) {
   return static_cast<uint8_t>(1U << ModeIndex(mode));
 }
@@ -38,46 +36,47 @@ void CheckLocations(const index::StepIndex& index, std::string_view key) {
   std::ranges::for_each(index.scalars, check);
 }
 
-// Inserts into a vector that is in order by `key`, which is nearly always at
-// its end; after what is equal.
-template <typename T, typename Key>
-auto InsertInOrder(std::vector<T>& list, T item, Key key) {
-  if (list.empty() || key(list.back()) <= key(item)) {
-    list.push_back(std::move(item));
-    return std::prev(list.end());
-  }
-  return list.insert(std::ranges::upper_bound(list, key(item), {}, key),
-                     std::move(item));
-}
-
 }  // namespace
 
-std::span<const Entry> TensorRow::At(int64_t step) const {
-  const auto first = std::ranges::lower_bound(entries, step, {}, &Entry::step);
-  return {first, std::ranges::upper_bound(first, entries.end(), step, {},
-                                          &Entry::step)};
+std::optional<NameTable::Found> NameTable::Find(std::string_view name) const {
+  const base::MutexLock lock(mu_);
+  const auto it = numbers_.find(name);
+  if (it == numbers_.end()) return std::nullopt;
+  return Found{&it->first, it->second};
+}
+
+const std::string* NameTable::Set(std::string_view name, uint32_t number) {
+  const base::MutexLock lock(mu_);
+  const auto it = numbers_.try_emplace(std::string(name)).first;
+  it->second = number;
+  return &it->first;
+}
+
+Catalog Catalog::Draft() const {
+  Catalog draft = *this;
+  ++draft.epoch_;
+  return draft;
 }
 
 void Catalog::Add(int64_t step, std::string_view worker,
-                  const index::StepIndex& index, std::string_view key,
+                  const steps::StepRecord& record, std::string_view name,
                   const StepRange& range) {
-  CheckLocations(index, key);
+  const index::StepIndex& index = record.index;
+  CheckLocations(index, name);
   const auto file = static_cast<uint32_t>(file_count());
   const uint32_t worker_number = Intern(worker);
-  uint32_t event = 0;
-  if (!index.event_file.empty() &&
-      index.event_file !=
-          index::EventFileKey(step, index::EncodeWorker(worker))) {
-    event = static_cast<uint32_t>(events_.size());
-    events_.push_back(index.event_file);
+  uint32_t place = 0;
+  if (!record.place.empty()) {
+    places_.Push(epoch_, record.place);
+    place = static_cast<uint32_t>(places_.size());
   }
-  files_.push_back({step, worker_number, event});
-  InsertInOrder(workers_[worker_number].steps, step, std::identity());
+  files_.Push(epoch_, {step, worker_number, place});
+  workers_.Change(epoch_, worker_number).steps.Insert(epoch_, step);
 
-  StepRow& row = Step(step, index.mode, index.mode_step);
+  const Mode mode = Step(step, index.mode, index.mode_step).mode;
+  StepRow& row = steps_.Change(epoch_, step);
   ++row.workers;
   row.has_data |= !index.tensors.empty() || !index.shapes.empty();
-  const Mode mode = row.mode;
 
   // Riders first: where one was saved again at the file's own step, the entry
   // of the tensor payload is the later value.
@@ -101,9 +100,9 @@ void Catalog::Add(int64_t step, std::string_view worker,
   for (const index::CountsEntry& entry : index.counts) {
     Entry counts = here;
     counts.part = Part::Counts();
-    counts.start = first_counts_ + counts_.size();
-    counts_.push_back({entry.dtype, entry.count, entry.nan, entry.pos_inf,
-                       entry.neg_inf, entry.zero});
+    counts.start = counts_.size();
+    counts_.Push(epoch_, {entry.dtype, entry.count, entry.nan, entry.pos_inf,
+                          entry.neg_inf, entry.zero});
     Insert(Row(entry.name), counts, mode);
   }
 }
@@ -119,88 +118,90 @@ void Catalog::AddRecord(std::string_view name, const Entry& entry, Mode mode) {
 }
 
 void Catalog::AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode) {
-  const auto [it, fresh] =
-      shape_numbers_.try_emplace(shape.shape, shapes_.size());
-  if (fresh) shapes_.push_back(&it->first);
+  auto& [known, number] =
+      *names_->shapes.try_emplace(shape.shape, shapes_.size()).first;
+  // A draft that was not kept can have left it behind.
+  if (number >= shapes_.size() || shapes_[number] != &known) {
+    number = shapes_.size();
+    shapes_.Push(epoch_, &known);
+  }
   entry.part = Part::Shape();
-  entry.start = it->second;
+  entry.start = number;
   TensorRow& row = Row(shape.name);
-  if (!row.original_name) row.original_name = shape.original_name;
+  if (row.original_name == nullptr) {
+    row.original_name =
+        std::make_shared<const std::string>(shape.original_name);
+  }
   Insert(row, entry, mode);
 }
 
 void Catalog::Insert(TensorRow& row, const Entry& entry, Mode mode) {
-  InsertInOrder(row.entries, entry, [](const Entry& e) { return e.step; });
+  row.entries.Insert(epoch_, entry);
   row.modes |= ModeBit(mode);
 }
 
 void Catalog::Forget(int64_t step) {
-  const auto erase_before = [&](auto& list, auto key) {
-    list.erase(list.begin(), std::ranges::lower_bound(list, step, {}, key));
-  };
-  uint64_t first_counts = first_counts_ + counts_.size();
-  for (TensorRow& row : tensors_) {
-    erase_before(row.entries, &Entry::step);
+  uint64_t first_counts = counts_.size();
+  for (TensorId id = 0; id < tensors_.size(); ++id) {
+    TensorRow& row = tensors_.Change(epoch_, id);
+    row.entries.Filter(epoch_,
+                       [&](const Entry& entry) { return entry.step >= step; });
     for (const Entry& entry : row.entries) {
       if (entry.part != Part::Counts()) continue;
       first_counts = std::min(first_counts, entry.start);
     }
   }
-  erase_before(steps_, &StepRow::step);
+  steps_.Filter(epoch_, [&](const StepRow& row) { return row.step >= step; });
   for (auto& globals : globals_) {
-    std::erase_if(globals,
-                  [&](const auto& pair) { return pair.second < step; });
+    globals.Filter(epoch_,
+                   [&](const ModeRow& row) { return row.step >= step; });
   }
-  for (WorkerRow& row : workers_) erase_before(row.steps, std::identity());
+  for (uint32_t i = 0; i < workers_.size(); ++i) {
+    workers_.Change(epoch_, i).steps.Filter(
+        epoch_, [&](int64_t known) { return known >= step; });
+  }
   // Scalars ride to steps before their file's, so files are as old as they are.
-  while (!files_.empty() && files_.front().step < step) {
-    files_.pop_front();
+  while (first_file_ < files_.size() && files_[first_file_].step < step) {
     ++first_file_;
   }
-  counts_.erase(
-      counts_.begin(),
-      counts_.begin() + static_cast<ptrdiff_t>(first_counts - first_counts_));
-  first_counts_ = first_counts;
+  files_.DropBefore(epoch_, first_file_);
+  counts_.DropBefore(epoch_, first_counts);
 }
 
 bool Catalog::Has(int64_t step, std::string_view worker) const {
-  const auto it = worker_numbers_.find(worker);
-  return it != worker_numbers_.end() &&
-         std::ranges::binary_search(workers_[it->second].steps, step);
+  const auto found = names_->workers.Find(worker);
+  return found && found->number < workers_.size() &&
+         workers_[found->number].name == found->name &&
+         workers_[found->number].steps.Find(step) != nullptr;
 }
 
 std::optional<Catalog::TensorId> Catalog::Find(std::string_view name) const {
-  const auto it = tensor_ids_.find(name);
-  if (it == tensor_ids_.end()) return std::nullopt;
-  return it->second;
-}
-
-const StepRow* Catalog::FindStep(int64_t step) const {
-  const auto it = std::ranges::lower_bound(steps_, step, {}, &StepRow::step);
-  return it != steps_.end() && it->step == step ? &*it : nullptr;
+  const auto found = names_->tensors.Find(name);
+  if (!found || found->number >= tensors_.size() ||
+      tensors_[found->number].name != found->name) {
+    return std::nullopt;
+  }
+  return found->number;
 }
 
 std::optional<int64_t> Catalog::GlobalStep(Mode mode, int64_t mode_step) const {
-  const auto& globals = globals_[ModeIndex(mode)];
-  const auto it = std::ranges::lower_bound(globals, mode_step, {},
-                                           &std::pair<int64_t, int64_t>::first);
-  if (it == globals.end() || it->first != mode_step) return std::nullopt;
-  return it->second;
+  const ModeRow* row = globals_[ModeIndex(mode)].Find(mode_step);
+  return row == nullptr ? std::nullopt : std::optional(row->step);
 }
 
 std::optional<Catalog::ModeStep> Catalog::NextStep(int64_t step,
                                                    Mode mode) const {
   if (mode == Mode::kGlobal) {
-    auto it = std::ranges::lower_bound(steps_, step, {}, &StepRow::step);
-    it = std::find_if(it, steps_.end(), [](auto& row) { return row.has_data; });
+    const auto it =
+        std::find_if(steps_.LowerBound(step), steps_.end(),
+                     [](const StepRow& row) { return row.has_data; });
     if (it == steps_.end()) return std::nullopt;
     return ModeStep{it->step, &*it};
   }
   const auto& globals = globals_[ModeIndex(mode)];
-  for (auto it = std::ranges::lower_bound(globals, std::pair(step, kLeast));
-       it != globals.end(); ++it) {
-    const StepRow* row = FindStep(it->second);
-    if (row->has_data) return ModeStep{it->first, row};
+  for (auto it = globals.LowerBound(step); it != globals.end(); ++it) {
+    const StepRow* row = FindStep(it->step);
+    if (row->has_data) return ModeStep{it->mode_step, row};
   }
   return std::nullopt;
 }
@@ -225,49 +226,55 @@ int64_t Catalog::LastStep(Mode mode) const {
   return steps.empty() ? -1 : steps.back().number;
 }
 
-std::string Catalog::EventKey(const Entry& entry) const {
+steps::StepContent Catalog::ContentOf(const Entry& entry) const {
   const IndexFile& origin = file(entry.file);
-  if (origin.event != 0) return events_[origin.event];
-  return index::EventFileKey(origin.step,
-                             index::EncodeWorker(worker(origin.worker)));
+  return {.step = origin.step,
+          .worker = worker(origin.worker),
+          .place = origin.place == 0 ? std::string_view()
+                                     : places_[origin.place - 1]};
 }
 
 bool Catalog::WroteAfter(uint32_t worker, int64_t step) const {
-  const std::vector<int64_t>& steps = workers_[worker].steps;
+  const auto& steps = workers_[worker].steps;
   return !steps.empty() && steps.back() > step;
 }
 
 uint32_t Catalog::Intern(std::string_view worker) {
-  const auto it = worker_numbers_.find(worker);
-  if (it != worker_numbers_.end()) return it->second;
+  const auto found = names_->workers.Find(worker);
+  if (found && found->number < workers_.size() &&
+      workers_[found->number].name == found->name) {
+    return found->number;
+  }
   const auto number = static_cast<uint32_t>(workers_.size());
-  worker_numbers_.emplace(worker, number);
-  workers_.push_back({std::string(worker), {}});
+  workers_.Push(epoch_, {.name = names_->workers.Set(worker, number)});
   return number;
 }
 
 TensorRow& Catalog::Row(std::string_view name) {
-  const auto it = tensor_ids_.find(name);
-  if (it != tensor_ids_.end()) return tensors_[it->second];
-  TensorRow& row = tensors_.emplace_back();
-  row.name = name;
-  tensor_ids_.emplace(row.name, static_cast<TensorId>(tensors_.size() - 1));
-  return row;
+  // Steps mostly hold the same tensors in the same order.
+  if (next_row_ >= tensors_.size()) next_row_ = 0;
+  TensorId id = next_row_;
+  if (tensors_.size() == 0 || *tensors_[id].name != name) {
+    const auto found = Find(name);
+    id = found.value_or(static_cast<TensorId>(tensors_.size()));
+    if (!found) {
+      tensors_.Push(epoch_, {.name = names_->tensors.Set(name, id)});
+    }
+  }
+  next_row_ = id + 1;
+  return tensors_.Change(epoch_, id);
 }
 
-StepRow& Catalog::Step(int64_t step, Mode mode, int64_t mode_step) {
-  const auto it = std::ranges::lower_bound(steps_, step, {}, &StepRow::step);
-  if (it != steps_.end() && it->step == step) return *it;
+const StepRow& Catalog::Step(int64_t step, Mode mode, int64_t mode_step) {
+  if (const StepRow* known = steps_.Find(step)) return *known;
   modes_ |= ModeBit(mode);
   auto& globals = globals_[ModeIndex(mode)];
-  const auto at = std::ranges::lower_bound(globals, mode_step, {},
-                                           &std::pair<int64_t, int64_t>::first);
   // The first global step of a mode step keeps it.
-  if (at == globals.end() || at->first != mode_step) {
-    globals.insert(at, {mode_step, step});
+  if (globals.Find(mode_step) == nullptr) {
+    globals.Insert(epoch_, {mode_step, step});
   }
-  return *steps_.insert(it,
-                        {.step = step, .mode_step = mode_step, .mode = mode});
+  steps_.Insert(epoch_, {.step = step, .mode_step = mode_step, .mode = mode});
+  return *steps_.Find(step);
 }
 
 }  // namespace smdebug::trial

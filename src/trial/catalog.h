@@ -2,9 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +17,10 @@
 #include "smdebug/mode.h"
 #include "smdebug/reduction.h"
 #include "smdebug/trial.h"
-#include "src/index/run_files.h"
+#include "src/base/mutex.h"
 #include "src/index/step_index.h"
+#include "src/steps/step_source.h"
+#include "src/trial/shared_list.h"
 
 namespace smdebug::trial {
 
@@ -70,25 +73,30 @@ struct Entry {
   Part part = Part::Value();
   bool has_crc32c = false;
   bool shared = false;  // The record has the name of another tensor.
+
+  // Whether its record lies in the step's content.
+  bool has_record() const noexcept {
+    return part != Part::Shape() && part != Part::Counts();
+  }
 };
 
-// One index file that was read.
+// One step of one worker that was taken in.
 struct IndexFile {
   int64_t step = 0;
   uint32_t worker = 0;  // A number of Catalog::worker().
-  uint32_t event = 0;   // A number of the catalog's list; 0: by the rule.
+  uint32_t place = 0;   // A number of the catalog's list; 0: the step's own.
 };
 
 // One tensor over the run. Entries are in the order of steps; those of one step
 // in the order of reading, where the later one of the same kind and worker
 // counts.
 struct TensorRow {
-  std::string name;
-  std::optional<std::string> original_name;
-  std::vector<Entry> entries;
+  const std::string* name = nullptr;
+  std::shared_ptr<const std::string> original_name = {};
+  SharedSorted<Entry, &Entry::step> entries = {};
   uint8_t modes = 0;  // Bit ModeIndex(): has entries in that mode.
 
-  std::span<const Entry> At(int64_t step) const;
+  std::span<const Entry> At(int64_t step) const { return entries.At(step); }
 };
 
 // A global step that is known.
@@ -100,24 +108,55 @@ struct StepRow {
   uint32_t workers = 0;   // Who wrote an index file for it.
 };
 
-// Everything the index files of a run say, compact, in memory.
+// Names and their numbers. A name stays where it is as long as the table.
+// Thread-safe.
+class NameTable {
+ public:
+  struct Found {
+    const std::string* name = nullptr;
+    uint32_t number = 0;
+  };
+  std::optional<Found> Find(std::string_view name) const;
+  // Gives `name` a number, whatever it had before.
+  const std::string* Set(std::string_view name, uint32_t number);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  mutable base::Mutex mu_;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> numbers_
+      SMDEBUG_GUARDED_BY(mu_);
+};
+
+// Everything the steps of a run say, compact, in memory.
 //
-// One thread at a time.
+// A value: a copy shares what it has in common with the original, and is cheap.
+// One chain of copies grows, by one thread at a time; each copy can be read by
+// any thread while later ones do.
 class Catalog {
  public:
   using TensorId = uint32_t;
+  using Steps = SharedSorted<StepRow, &StepRow::step>;
 
-  // Takes in the index file of `worker` at `step`, which was not taken in
-  // before; scalars that ride to steps outside `range` are left out.
-  // Throws FormatError, naming `key`, for an entry that cannot be; nothing is
-  // taken in then.
-  void Add(int64_t step, std::string_view worker, const index::StepIndex& index,
-           std::string_view key, const StepRange& range);
+  // A copy to be changed. Only one of them, and of the newest that is kept.
+  Catalog Draft() const;
+
+  // Takes in what `worker` saved at `step`, which was not taken in before;
+  // scalars that ride to steps outside `range` are left out. Throws
+  // FormatError, naming `name`, for an entry that cannot be; nothing is taken
+  // in then.
+  void Add(int64_t step, std::string_view worker,
+           const steps::StepRecord& record, std::string_view name,
+           const StepRange& range);
 
   // Forgets all steps before `step`; tensors keep their names and numbers.
   void Forget(int64_t step);
 
-  // Whether the index file of `worker` at `step` was taken in.
+  // Whether what `worker` saved at `step` was taken in.
   bool Has(int64_t step, std::string_view worker) const;
 
   std::optional<TensorId> Find(std::string_view name) const;
@@ -125,9 +164,9 @@ class Catalog {
   const TensorRow& tensor(TensorId id) const { return tensors_[id]; }
 
   // In order of steps, those without data too.
-  std::span<const StepRow> steps() const noexcept { return steps_; }
+  const Steps& steps() const noexcept { return steps_; }
   // nullptr if the step is not known.
-  const StepRow* FindStep(int64_t step) const;
+  const StepRow* FindStep(int64_t step) const { return steps_.Find(step); }
   std::optional<int64_t> GlobalStep(Mode mode, int64_t mode_step) const;
 
   // A step with data, and its number in the mode that was asked for.
@@ -145,55 +184,63 @@ class Catalog {
   // Bit ModeIndex(): some step is of that mode.
   uint8_t modes() const noexcept { return modes_; }
 
-  size_t file_count() const noexcept { return first_file_ + files_.size(); }
-  const IndexFile& file(uint32_t number) const {
-    return files_[number - first_file_];
-  }
+  size_t file_count() const noexcept { return files_.size(); }
+  const IndexFile& file(uint32_t number) const { return files_[number]; }
+  // Stays where it is as long as any copy does.
   const std::string& worker(uint32_t number) const {
-    return workers_[number].name;
+    return *workers_[number].name;
   }
   const std::string& WorkerOf(const Entry& entry) const {
     return worker(file(entry.file).worker);
   }
-  // The key of the event file that holds `entry`.
-  std::string EventKey(const Entry& entry) const;
-  // Whether `worker` has a file of a later step than `step`.
+  // The content that holds `entry`. Borrows from this catalog.
+  steps::StepContent ContentOf(const Entry& entry) const;
+  // Whether `worker` has saved a later step than `step`.
   bool WroteAfter(uint32_t worker, int64_t step) const;
 
   const std::vector<int64_t>& shape(const Entry& entry) const {
     return *shapes_[entry.start];
   }
   const ValueCounts& counts(const Entry& entry) const {
-    return counts_[entry.start - first_counts_];
+    return counts_[entry.start];
   }
 
  private:
+  using Shape = std::vector<int64_t>;
   struct WorkerRow {
-    std::string name;
-    std::vector<int64_t> steps;  // In order.
+    const std::string* name = nullptr;
+    SharedSorted<int64_t, std::identity{}> steps = {};
+  };
+  struct ModeRow {
+    int64_t mode_step = 0;
+    int64_t step = 0;
+  };
+  // What every copy has in common.
+  struct Names {
+    NameTable tensors;
+    NameTable workers;
+    std::map<Shape, uint64_t> shapes;  // For the one that grows.
   };
 
   uint32_t Intern(std::string_view worker);
   TensorRow& Row(std::string_view name);
-  StepRow& Step(int64_t step, Mode mode, int64_t mode_step);
+  const StepRow& Step(int64_t step, Mode mode, int64_t mode_step);
   void Insert(TensorRow& row, const Entry& entry, Mode mode);
   void AddRecord(std::string_view name, const Entry& entry, Mode mode);
   void AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode);
 
-  std::deque<TensorRow> tensors_;  // Their names must stay where they are.
-  std::unordered_map<std::string_view, TensorId> tensor_ids_;
-  std::vector<StepRow> steps_;
-  // By mode: (mode step, global step), in order.
-  std::array<std::vector<std::pair<int64_t, int64_t>>, 4> globals_;
-  std::deque<IndexFile> files_;
-  uint32_t first_file_ = 0;  // The number of the first of them.
-  std::vector<WorkerRow> workers_;
-  std::map<std::string, uint32_t, std::less<>> worker_numbers_;
-  std::vector<std::string> events_{""};  // Names that the rule does not give.
-  std::map<std::vector<int64_t>, uint64_t> shape_numbers_;
-  std::vector<const std::vector<int64_t>*> shapes_;
-  std::deque<ValueCounts> counts_;
-  uint64_t first_counts_ = 0;
+  Epoch epoch_ = 0;
+  std::shared_ptr<Names> names_ = std::make_shared<Names>();
+  SharedVector<TensorRow, 64> tensors_;
+  TensorId next_row_ = 0;  // Where the next entry may be.
+  Steps steps_;
+  std::array<SharedSorted<ModeRow, &ModeRow::mode_step>, 4> globals_;
+  SharedVector<IndexFile> files_;
+  uint32_t first_file_ = 0;  // Those before are forgotten.
+  SharedVector<WorkerRow, 16> workers_;
+  SharedVector<std::string> places_;  // From number 1 on.
+  SharedVector<const Shape*> shapes_;
+  SharedVector<ValueCounts> counts_;
   uint8_t modes_ = 0;
 };
 

@@ -11,24 +11,21 @@
 
 namespace smdebug::trial {
 
-bool CollectionFiles::Refresh() {
-  std::vector<FileInfo> files = storage_->List("collections/");
-  if (files == seen_) return false;
-  seen_ = std::move(files);
-  num_workers_ = 1;
-  num_workers_known_ = false;
-  workers_.clear();
-  collections_.clear();
-  damage_.clear();
-  for (const FileInfo& file : seen_) Read(file);
-  return true;
+std::shared_ptr<const CollectionFiles> CollectionFiles::ReadAgain(
+    const Storage& storage) const {
+  std::vector<FileInfo> files = storage.List("collections/");
+  if (files == seen_) return nullptr;
+  auto fresh = std::make_shared<CollectionFiles>();
+  for (const FileInfo& file : files) fresh->Read(storage, file);
+  fresh->seen_ = std::move(files);
+  return fresh;
 }
 
-void CollectionFiles::Read(const FileInfo& file) {
+void CollectionFiles::Read(const Storage& storage, const FileInfo& file) {
   const auto worker = index::ParseWorkerFileKey(file.key);
   if (!worker) return;
   workers_.insert(index::DecodeWorker(*worker));
-  const std::optional<Blob> blob = storage_->Read(file.key);
+  const std::optional<Blob> blob = storage.Read(file.key);
   if (!blob) return;
   try {
     index::CollectionsFile parsed =
@@ -42,8 +39,10 @@ void CollectionFiles::Read(const FileInfo& file) {
       if (!fresh) it->second.tensor_names.merge(collection.tensor_names);
     }
   } catch (const FormatError& error) {
-    base::LogWarning("{}/{}", storage_->root(), error.what());
-    damage_.push_back({file.key, ReasonOf(error, file.key)});
+    base::LogWarning("{}/{}", storage.root(), error.what());
+    damage_.push_back({.file = file.key,
+                       .reason = ReasonOf(error, file.key),
+                       .kind = DamageKind::kBadCollections});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,20 +11,22 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
+#include "src/trial/members.h"
 
 namespace smdebug::trial {
 
 // The collections files of a run: who writes, and what was configured.
 //
 // The first worker's file, by name, defines the collections; the others add
-// their tensor names to them. One thread at a time. `storage` is borrowed.
+// their tensor names to them. Thread-safe: it does not change.
 class CollectionFiles {
  public:
-  explicit CollectionFiles(const Storage* storage) : storage_(storage) {}
+  CollectionFiles() = default;
 
-  // Reads the files again if any is new or has changed, and tells whether.
+  // What the files of `storage` say; null if no file is new or has changed.
   // Throws IoError.
-  bool Refresh();
+  std::shared_ptr<const CollectionFiles> ReadAgain(
+      const Storage& storage) const;
 
   // Whether every worker's file is there.
   bool complete() const {
@@ -40,16 +43,19 @@ class CollectionFiles {
   }
   const std::vector<Damage>& damage() const noexcept { return damage_; }
 
- private:
-  void Read(const FileInfo& file);
+  // Which tensors they take in.
+  Members& members() const noexcept { return members_; }
 
-  const Storage* const storage_;
+ private:
+  void Read(const Storage& storage, const FileInfo& file);
+
   std::vector<FileInfo> seen_;
   int64_t num_workers_ = 1;
   bool num_workers_known_ = false;
   std::set<std::string> workers_;
   std::map<std::string, Collection, std::less<>> collections_;
   std::vector<Damage> damage_;
+  mutable Members members_;  // Remembers what it was asked.
 };
 
 }  // namespace smdebug::trial

@@ -13,8 +13,9 @@ constexpr size_t kMostPatternLists = 256;
 
 }  // namespace
 
-const std::vector<Catalog::TensorId>& Members::Of(const Collection& collection,
-                                                  const Catalog& catalog) {
+std::vector<Catalog::TensorId> Members::Of(const Collection& collection,
+                                           const Catalog& catalog) {
+  const base::MutexLock lock(mu_);
   const auto [it, fresh] = collections_.try_emplace(collection.name);
   Group& group = it->second;
   if (fresh) {
@@ -26,12 +27,12 @@ const std::vector<Catalog::TensorId>& Members::Of(const Collection& collection,
       }
     }
   }
-  Extend(group, collection.tensor_names, catalog);
-  return group.members;
+  return Extend(group, collection.tensor_names, catalog);
 }
 
-const std::vector<Catalog::TensorId>& Members::Matching(
+std::vector<Catalog::TensorId> Members::Matching(
     const std::vector<std::string>& patterns, const Catalog& catalog) {
+  const base::MutexLock lock(mu_);
   auto it = patterns_.find(patterns);
   if (it == patterns_.end()) {
     Group group;
@@ -41,16 +42,15 @@ const std::vector<Catalog::TensorId>& Members::Matching(
     if (patterns_.size() >= kMostPatternLists) patterns_.clear();
     it = patterns_.emplace(patterns, std::move(group)).first;
   }
-  Extend(it->second, {}, catalog);
-  return it->second.members;
+  return Extend(it->second, {}, catalog);
 }
 
-void Members::Extend(Group& group,
-                     const std::set<std::string, std::less<>>& names,
-                     const Catalog& catalog) {
+std::vector<Catalog::TensorId> Members::Extend(
+    Group& group, const std::set<std::string, std::less<>>& names,
+    const Catalog& catalog) {
   for (; group.tried < catalog.tensor_count(); ++group.tried) {
     const auto id = static_cast<Catalog::TensorId>(group.tried);
-    const std::string& name = catalog.tensor(id).name;
+    const std::string& name = *catalog.tensor(id).name;
     if (names.contains(name) ||
         std::ranges::any_of(group.patterns, [&](const base::Regex& pattern) {
           return pattern.Search(name);
@@ -58,6 +58,9 @@ void Members::Extend(Group& group,
       group.members.push_back(id);
     }
   }
+  // An older catalog has less than others that were asked about.
+  return {group.members.begin(),
+          std::ranges::lower_bound(group.members, catalog.tensor_count())};
 }
 
 }  // namespace smdebug::trial

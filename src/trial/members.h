@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smdebug/config.h"
+#include "src/base/mutex.h"
 #include "src/base/regex.h"
 #include "src/trial/catalog.h"
 
@@ -17,22 +18,19 @@ namespace smdebug::trial {
 // Which tensors of a catalog a collection, or a list of patterns, takes in.
 // Each pattern is compiled once and tried once per tensor.
 //
-// One thread at a time. The catalog only grows between calls.
+// Thread-safe. Catalogs are those of one run, of any age.
 class Members {
  public:
   // The tensors that `collection` names or whose name one of its patterns
   // matches, in the catalog's order. A pattern that does not compile matches
   // nothing, and the log says so.
-  const std::vector<Catalog::TensorId>& Of(const Collection& collection,
-                                           const Catalog& catalog);
+  std::vector<Catalog::TensorId> Of(const Collection& collection,
+                                    const Catalog& catalog);
 
   // The tensors whose name any of `patterns` matches. Throws ConfigError for a
   // pattern that does not compile.
-  const std::vector<Catalog::TensorId>& Matching(
+  std::vector<Catalog::TensorId> Matching(
       const std::vector<std::string>& patterns, const Catalog& catalog);
-
-  // Forgets what it knows of collections, which have changed.
-  void Clear() { collections_.clear(); }
 
  private:
   struct Group {
@@ -41,12 +39,14 @@ class Members {
     std::vector<Catalog::TensorId> members = {};
   };
 
-  static void Extend(Group& group,
-                     const std::set<std::string, std::less<>>& names,
-                     const Catalog& catalog);
+  static std::vector<Catalog::TensorId> Extend(
+      Group& group, const std::set<std::string, std::less<>>& names,
+      const Catalog& catalog);
 
-  std::map<std::string, Group, std::less<>> collections_;
-  std::map<std::vector<std::string>, Group> patterns_;
+  base::Mutex mu_;
+  std::map<std::string, Group, std::less<>> collections_
+      SMDEBUG_GUARDED_BY(mu_);
+  std::map<std::vector<std::string>, Group> patterns_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 }  // namespace smdebug::trial

@@ -5,16 +5,12 @@
 #include "smdebug/error.h"
 #include "src/index/ledger.h"
 #include "src/index/run_files.h"
-#include "src/index/run_summary.h"
 
 namespace smdebug::trial {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-// What a reader looks at, besides the files right below the root.
-constexpr std::string_view kWatched[] = {"collections", "index"};
 
 StepRange RangeOf(const TrialOptions& options) {
   StepRange range;
@@ -39,64 +35,131 @@ std::string NameOfPath(std::string_view path) {
   return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
+std::unique_ptr<ChangeWatch> WatchSteps(const Storage& storage,
+                                        const steps::StepSource& source) {
+  // What a reader looks at, besides the files right below the root.
+  std::vector<std::string_view> folders = source.folders();
+  folders.push_back("collections");
+  return storage.Watch(folders);
+}
+
 }  // namespace
 
 Reader::Reader(std::shared_ptr<Storage> storage, TrialOptions options)
     : options_(std::move(options)),
       storage_(std::move(storage)),
-      watch_(storage_->Watch(kWatched)),
-      collections_(storage_.get()),
-      scanner_(storage_.get(), {.range = RangeOf(options_),
-                                .window = options_.incomplete_window,
-                                .only_worker = options_.only_worker,
-                                .recent_steps = options_.recent_steps}),
+      source_(steps::OpenStepSource(storage_.get())),
+      watch_(WatchSteps(*storage_, *source_)),
+      known_(std::make_shared<const Snapshot>(Snapshot{
+          .scanner =
+              Scanner(source_.get(), {.range = RangeOf(options_),
+                                      .window = options_.incomplete_window,
+                                      .only_worker = options_.only_worker,
+                                      .recent_steps = options_.recent_steps,
+                                      .run = storage_->root()}),
+          .collections = std::make_shared<CollectionFiles>()})),
       end_delay_(options_.end_delay) {
   if (options_.name.empty()) options_.name = NameOfPath(storage_->root());
   if (options_.wait_for_run) AwaitRun();
-  const base::MutexLock lock(mu_);
   if (!options_.wait_for_run && !index::HoldsRun(*storage_)) {
     throw FormatError(storage_->root(),
                       "holds no run: it has no collections, index, events or "
                       "ledger files and no end marker");
   }
-  ReadCollections();
-  scanner_.Scan();
-  // Whether the job has ended is for the first query to see: scanned_ stays 0.
+  Snapshot draft = Known()->Draft();
+  ReadCollections(draft);
+  draft.scanner.Scan();
+  // Whether the job has ended is for the first query to see: `change` stays 0.
+  Commit(std::move(draft));
 }
 
-void Reader::ReadCollections() {
-  if (!collections_.Refresh()) return;
-  members_.Clear();
-  ++collections_version_;
-  scanner_.SetWorkers(collections_.workers(), collections_.num_workers());
+void Reader::ReadCollections(Snapshot& draft) const {
+  auto fresh = draft.collections->ReadAgain(*storage_);
+  if (fresh == nullptr) return;
+  draft.collections = std::move(fresh);
+  draft.scanner.SetWorkers(draft.collections->workers(),
+                           draft.collections->num_workers());
 }
 
-void Reader::MaybeRefresh() {
-  if (refreshing_) RefreshNow();
+SnapshotPtr Reader::Known() const {
+  const base::MutexLock lock(mu_);
+  return known_;
 }
 
-void Reader::RefreshNow() {
-  if (loaded_all_) return;
-  const Clock::time_point now = Clock::now();
-  const uint64_t changes = watch_ != nullptr ? watch_->Changes() : scanned_ + 1;
-  if (changes == scanned_ && now - last_scan_ < kLookAnywayAfter) return;
-  // The marker first: what was there before it is seen by the scan.
-  const std::optional<FileInfo> marker = storage_->Stat(index::kEndMarkerKey);
-  ReadCollections();
-  scanner_.Scan();
-  // No further change may come that would make us look once more.
-  scanner_.GiveUpBeyondWindow();
-  if (marker) {
-    AwaitStragglers(*marker);
-    ReadCollections();
-    scanner_.ScanAll();
-    loaded_all_ = true;
+SnapshotPtr Reader::Commit(Snapshot draft) {
+  auto next = std::make_shared<const Snapshot>(std::move(draft));
+  const base::MutexLock lock(mu_);
+  known_ = next;
+  return next;
+}
+
+SnapshotPtr Reader::MaybeRefresh() {
+  return refreshing_ ? RefreshNow() : Known();
+}
+
+SnapshotPtr Reader::RefreshNow(bool force) {
+  // True of what is known if another thread has looked after our call.
+  const auto is_current = [&](const Snapshot& known, uint64_t changes) {
+    return known.loaded_all ||
+           (!force && watch_ != nullptr && changes == known.change &&
+            Clock::now() - known.looked < kLookAnywayAfter);
+  };
+  const auto changes = [&] {
+    return watch_ != nullptr ? watch_->Changes() : Known()->change + 1;
+  };
+  SnapshotPtr known = Known();
+  if (is_current(*known, changes())) return known;
+  std::optional<FileInfo> marker;
+  {
+    const Turn turn(this);
+    known = Known();
+    const uint64_t seen = changes();
+    if (is_current(*known, seen)) return known;
+    known = Look(seen, marker);
   }
-  last_scan_ = now;
-  scanned_ = changes;
+  if (!marker) return known;
+  AwaitStragglers(*known, *marker);
+  const Turn turn(this);
+  known = Known();
+  return known->loaded_all ? known : LookAtAll();
 }
 
-bool Reader::AllWorkersClosed() const {
+SnapshotPtr Reader::Gather(const std::function<void(Snapshot&)>& look) {
+  Snapshot draft = Known()->Draft();
+  draft.change = 0;
+  try {
+    look(draft);
+  } catch (const IoError&) {
+    // What was read need not be read again.
+    Commit(std::move(draft));
+    throw;
+  }
+  return Commit(std::move(draft));
+}
+
+SnapshotPtr Reader::Look(uint64_t changes, std::optional<FileInfo>& marker) {
+  return Gather([&](Snapshot& draft) {
+    draft.looked = Clock::now();
+    // The marker first: what was there before it is seen by the scan.
+    marker = storage_->Stat(index::kEndMarkerKey);
+    ReadCollections(draft);
+    draft.scanner.Scan();
+    // No further change may come that would make us look once more.
+    draft.scanner.GiveUpBeyondWindow();
+    // Who knows of the end looks once more, at everything.
+    if (!marker) draft.change = changes;
+  });
+}
+
+SnapshotPtr Reader::LookAtAll() {
+  return Gather([&](Snapshot& draft) {
+    ReadCollections(draft);
+    draft.scanner.ScanAll();
+    draft.loaded_all = true;
+  });
+}
+
+bool Reader::AllWorkersClosed(const Snapshot& known) const {
   int64_t closed = 0;
   for (const FileInfo& file : storage_->List("ledger/")) {
     const std::optional<Blob> blob = storage_->Read(file.key);
@@ -106,75 +169,41 @@ bool Reader::AllWorkersClosed() const {
       return false;
     }
   }
-  return closed >= collections_.num_workers();
+  return closed >= known.collections->num_workers();
 }
 
 StepState Reader::HasPassedStep(int64_t step, Mode mode) {
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
-  return StateOf(step, mode);
+  const StepState state = Known()->StateOf(step, mode);
+  // It stays so.
+  if (state == StepState::kAvailable) return state;
+  return MaybeRefresh()->StateOf(step, mode);
 }
 
-bool Reader::IsComplete(const StepRow& row) const {
-  return loaded_all_ || scanner_.IsComplete(row);
-}
+void Reader::Refresh() { RefreshNow(true); }
 
-StepState Reader::StateOf(int64_t step, Mode mode) const {
-  const auto next = scanner_.catalog().NextStep(step, mode);
-  if (!next) {
-    return loaded_all_ ? StepState::kUnavailable : StepState::kNotYetAvailable;
-  }
-  if (next->number == step) {
-    return IsComplete(*next->row) ? StepState::kAvailable
-                                  : StepState::kNotYetAvailable;
-  }
-  return next->row->step <= scanner_.last_complete_step()
-             ? StepState::kUnavailable
-             : StepState::kNotYetAvailable;
-}
+bool Reader::SetRefreshing(bool on) { return refreshing_.exchange(on); }
 
-void Reader::Refresh() {
-  const base::MutexLock lock(mu_);
-  scanned_ = 0;
-  RefreshNow();
-}
+bool Reader::refreshing() const { return refreshing_; }
 
-bool Reader::SetRefreshing(bool on) {
-  const base::MutexLock lock(mu_);
-  return std::exchange(refreshing_, on);
-}
-
-bool Reader::refreshing() const {
-  const base::MutexLock lock(mu_);
-  return refreshing_;
-}
-
-bool Reader::loaded_all_steps() const {
-  const base::MutexLock lock(mu_);
-  return loaded_all_;
-}
+bool Reader::loaded_all_steps() const { return Known()->loaded_all; }
 
 int64_t Reader::last_complete_step() const {
-  const base::MutexLock lock(mu_);
-  return scanner_.last_complete_step();
+  return Known()->scanner.last_complete_step();
 }
 
 std::string Reader::last_index_token() const {
-  const base::MutexLock lock(mu_);
-  return scanner_.token();
+  return Known()->scanner.token();
 }
 
-void Reader::SetEndDelay(milliseconds delay) {
-  const base::MutexLock lock(mu_);
-  end_delay_ = delay;
-}
+void Reader::SetEndDelay(milliseconds delay) { end_delay_ = delay; }
 
 std::vector<Damage> Reader::damage() const {
-  const base::MutexLock lock(mu_);
-  std::vector<Damage> all = collections_.damage();
-  for (const auto& [key, bad] : scanner_.damaged()) {
-    all.push_back({key, bad.reason});
+  const SnapshotPtr known = Known();
+  std::vector<Damage> all = known->collections->damage();
+  for (const auto& [name, bad] : known->scanner.damaged()) {
+    all.push_back({.file = name, .reason = bad.reason, .kind = bad.kind});
   }
+  const base::MutexLock lock(mu_);
   all.insert(all.end(), value_damage_.begin(), value_damage_.end());
   return all;
 }

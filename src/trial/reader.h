@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,18 +16,21 @@
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
 #include "src/base/mutex.h"
+#include "src/steps/step_source.h"
 #include "src/trial/catalog.h"
 #include "src/trial/collections.h"
 #include "src/trial/members.h"
-#include "src/trial/scanner.h"
+#include "src/trial/snapshot.h"
 #include "src/trial/step_table.h"
 
 namespace smdebug::trial {
 
 // What a Trial and its Tensors do; see there for the contracts.
 //
-// Files are read for values without the lock held; everything else happens
-// under it. Thread-safe.
+// A query answers from a snapshot, which it holds as long as it needs it. One
+// thread at a time looks for what is new, gathers it in a draft, and makes that
+// the snapshot of everybody. No lock is held for longer than it takes to copy a
+// few pointers: whoever needs nothing new waits for nobody. Thread-safe.
 class Reader {
  public:
   using TensorId = Catalog::TensorId;
@@ -85,23 +90,27 @@ class Reader {
 
   // Complete steps from `first` on, over all modes, in order.
   std::vector<int64_t> StepsFrom(int64_t first);
-  // How many index files were read so far.
+  // How many steps of workers were taken in so far.
   size_t index_files() const;
   // Makes `table` that of `step`.
   void FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
                  StepTable& table) const;
-  // What `worker` saved of a tensor at a step; empty if nothing.
-  std::vector<Entry> EntriesOf(TensorId id, int64_t step,
-                               WorkerName worker) const;
-  // Brings `set` up to date. Throws ConfigError for a bad regex.
-  void Update(MemberSet& set);
-  const std::string& WorkerNamed(uint32_t number) const;
-  ValueCounts CountsOf(const Entry& entry) const;
-  // The file that holds `entry`, as a whole. Throws FormatError if it is
-  // missing, and IoError.
-  std::shared_ptr<const EventFile> OpenEventFile(const Entry& entry);
-  // The value of `entry`, which lies in `file`. Throws FormatError.
-  Value ReadFrom(const EventFile& file, TensorId id, const Entry& entry);
+  // Brings `set` up to date with `snapshot`. Throws ConfigError for a bad
+  // regex.
+  void Update(const Snapshot& snapshot, MemberSet& set);
+  // The records of `entries`, which are of `snapshot` and have some, in their
+  // order. Throws FormatError if one is missing, and IoError.
+  std::vector<Blob> Fetch(const Snapshot& snapshot,
+                          std::span<const Entry> entries);
+  // The value of `entry`, whose record is `blob`. Throws FormatError.
+  Value Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
+               Blob blob);
+  // What messages call the content that holds `entry`.
+  std::string ContentName(const Snapshot& snapshot, const Entry& entry) const {
+    return source_->NameOf(snapshot.catalog().ContentOf(entry));
+  }
+  // What is known now.
+  SnapshotPtr Known() const SMDEBUG_EXCLUDES(mu_);
 
   // A step at which a tensor was saved.
   struct Place {
@@ -110,79 +119,101 @@ class Reader {
     int64_t mode_step = 0;
   };
   // Those of a tensor up to `last`, complete or not, in order.
-  std::vector<Place> PlacesUpTo(TensorId id, int64_t last, Mode mode) const;
+  static std::vector<Place> PlacesUpTo(const Snapshot& snapshot, TensorId id,
+                                       int64_t last, Mode mode);
   // The newest one before `step`.
-  std::optional<Place> PlaceBefore(TensorId id, int64_t step) const;
+  static std::optional<Place> PlaceBefore(const Snapshot& snapshot, TensorId id,
+                                          int64_t step);
 
  private:
   // A notification can be lost by faults beyond us; look anyway now and then.
   static constexpr Milliseconds kLookAnywayAfter{10'000};
 
+  // Everybody's entries of a tensor at a step.
+  struct Entries {
+    SnapshotPtr snapshot;
+    std::span<const Entry> entries;
+  };
   // Everything that one worker saved of a tensor at a step.
   struct Found {
-    const TensorRow* row = nullptr;
+    SnapshotPtr snapshot = {};
+    TensorId id = 0;
     int64_t step = 0;  // As asked for.
     Mode mode = Mode::kGlobal;
     std::vector<Entry> entries = {};
 
+    const std::string& name() const {
+      return *snapshot->catalog().tensor(id).name;
+    }
     // The last one of that kind.
     const Entry* Get(Part part) const;
     bool has_reductions() const;
   };
 
-  void AwaitRun() SMDEBUG_EXCLUDES(mu_);
-  void ReadCollections() SMDEBUG_REQUIRES(mu_);
-  void MaybeRefresh() SMDEBUG_REQUIRES(mu_);
-  void RefreshNow() SMDEBUG_REQUIRES(mu_);
-  void AwaitStragglers(const FileInfo& marker) SMDEBUG_REQUIRES(mu_);
-  bool AllWorkersClosed() const SMDEBUG_REQUIRES(mu_);
-  // Waits for a change after number `known`, without the lock, at most
-  // `timeout`.
-  bool Wait(uint64_t known, Milliseconds timeout) SMDEBUG_EXCLUDES(mu_);
-  // Sleeps, with or without the lock.
+  // The right to look for what is new, of one thread at a time.
+  class Turn {
+   public:
+    // Waits for those who have it. Throws what while_waiting does.
+    explicit Turn(Reader* reader);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Reader* const reader_;
+  };
+
+  void AwaitRun();
+  void ReadCollections(Snapshot& draft) const;
+  // What is known after looking for new steps, unless refreshing is off or it
+  // is clear that there are none.
+  SnapshotPtr MaybeRefresh() SMDEBUG_EXCLUDES(mu_);
+  // The same, whatever refreshing() says; `force` even if it is clear.
+  SnapshotPtr RefreshNow(bool force = false) SMDEBUG_EXCLUDES(mu_);
+  // Gathers by `look` what is new, also if that ends in an IoError, and gives
+  // what is known then. These three are for the one whose turn it is.
+  SnapshotPtr Gather(const std::function<void(Snapshot&)>& look);
+  SnapshotPtr Look(uint64_t changes, std::optional<FileInfo>& marker);
+  SnapshotPtr LookAtAll();
+  // Makes `draft` what is known: nothing else does. A draft that is not taken
+  // leaves no trace.
+  SnapshotPtr Commit(Snapshot draft) SMDEBUG_EXCLUDES(mu_);
+  void AwaitStragglers(const Snapshot& known, const FileInfo& marker) const;
+  bool AllWorkersClosed(const Snapshot& known) const;
+  // Waits for a change after number `known`, at most `timeout`.
+  bool Wait(uint64_t known, Milliseconds timeout) const;
   void Pause(Milliseconds duration) const;
   // Calls while_waiting; gives how long to wait at most before the next call.
   Milliseconds KeepWaiting(std::chrono::steady_clock::time_point until) const;
 
-  const StepRow* KnownStep(int64_t global_step) SMDEBUG_REQUIRES(mu_);
-  bool IsComplete(const StepRow& row) const SMDEBUG_REQUIRES(mu_);
-  StepState StateOf(int64_t step, Mode mode) const SMDEBUG_REQUIRES(mu_);
+  // Where `global_step` is known, if anywhere.
+  SnapshotPtr KnowingStep(int64_t global_step);
   // For a step that is kUnavailable and waited for.
-  [[noreturn]] void ThrowPassed(int64_t step, Mode mode) const
-      SMDEBUG_REQUIRES(mu_);
-  std::span<const Entry> EntriesAt(TensorId id, int64_t step, Mode mode) const
-      SMDEBUG_REQUIRES(mu_);
-  std::span<const Entry> RequireEntries(TensorId id, int64_t step, Mode mode)
-      SMDEBUG_REQUIRES(mu_);
-  std::vector<Entry> Select(std::span<const Entry> entries,
-                            WorkerName worker) const SMDEBUG_REQUIRES(mu_);
-  Found Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker)
-      SMDEBUG_EXCLUDES(mu_);
-  std::string EventKeyOf(const Entry& entry) const SMDEBUG_EXCLUDES(mu_);
-  Value Read(const Found& found, const Entry& entry) SMDEBUG_EXCLUDES(mu_);
-  double ReadReduction(const Found& found, const Entry& entry)
-      SMDEBUG_EXCLUDES(mu_);
-  bool MayStillAppear(const Entry& entry) const SMDEBUG_EXCLUDES(mu_);
+  [[noreturn]] static void ThrowPassed(const Snapshot& known, int64_t step,
+                                       Mode mode);
+  Entries RequireEntries(TensorId id, int64_t step, Mode mode);
+  Found Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker);
+  Value Read(const Found& found, const Entry& entry);
+  double ReadReduction(const Found& found, const Entry& entry);
+  bool MayStillAppear(const Snapshot& snapshot, const Entry& entry) const;
   void NoteDamage(Damage damage) SMDEBUG_EXCLUDES(mu_);
 
   TrialOptions options_;
   const std::shared_ptr<Storage> storage_;
+  const std::unique_ptr<const steps::StepSource> source_;
   const std::unique_ptr<ChangeWatch> watch_;  // May be null: poll.
+  Members patterns_;
 
   mutable base::Mutex mu_;
-  CollectionFiles collections_ SMDEBUG_GUARDED_BY(mu_);
-  Scanner scanner_ SMDEBUG_GUARDED_BY(mu_);
-  Members members_ SMDEBUG_GUARDED_BY(mu_);
-  uint64_t collections_version_ SMDEBUG_GUARDED_BY(mu_) = 1;
+  SnapshotPtr known_ SMDEBUG_GUARDED_BY(mu_);
+  bool looking_ SMDEBUG_GUARDED_BY(mu_) = false;  // Somebody has the turn.
+  base::CondVar turn_free_;
   std::vector<Damage> value_damage_ SMDEBUG_GUARDED_BY(mu_);
   // File and tensor of each of them.
   std::set<std::pair<std::string, std::string>> damaged_values_
       SMDEBUG_GUARDED_BY(mu_);
-  Milliseconds end_delay_ SMDEBUG_GUARDED_BY(mu_);
-  std::chrono::steady_clock::time_point last_scan_ SMDEBUG_GUARDED_BY(mu_);
-  uint64_t scanned_ SMDEBUG_GUARDED_BY(mu_) = 0;  // Number of a change.
-  bool refreshing_ SMDEBUG_GUARDED_BY(mu_) = true;
-  bool loaded_all_ SMDEBUG_GUARDED_BY(mu_) = false;
+  std::atomic<Milliseconds> end_delay_;
+  std::atomic<bool> refreshing_ = true;
 };
 
 }  // namespace smdebug::trial

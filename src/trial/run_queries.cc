@@ -21,17 +21,17 @@ std::vector<std::string> Reader::TensorNames(const TensorFilter& filter) {
     throw ConfigError("tensor_names", *filter.collection,
                       "either a regex or a collection, not both");
   }
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
-  const Catalog& catalog = scanner_.catalog();
+  const SnapshotPtr known = MaybeRefresh();
+  const Catalog& catalog = known->catalog();
   std::vector<TensorId> candidates;
   if (filter.collection) {
-    const auto it = collections_.collections().find(*filter.collection);
-    if (it != collections_.collections().end()) {
-      candidates = members_.Of(it->second, catalog);
+    const auto& collections = known->collections->collections();
+    const auto it = collections.find(*filter.collection);
+    if (it != collections.end()) {
+      candidates = known->collections->members().Of(it->second, catalog);
     }
   } else if (!filter.regexes.empty()) {
-    candidates = members_.Matching(filter.regexes, catalog);
+    candidates = patterns_.Matching(filter.regexes, catalog);
   } else {
     candidates.resize(catalog.tensor_count());
     for (TensorId id = 0; id < candidates.size(); ++id) candidates[id] = id;
@@ -41,94 +41,83 @@ std::vector<std::string> Reader::TensorNames(const TensorFilter& filter) {
     const TensorRow& row = catalog.tensor(id);
     const bool wanted =
         filter.step
-            ? !EntriesAt(id, *filter.step, filter.mode).empty()
+            ? !known->EntriesAt(id, *filter.step, filter.mode).empty()
             : filter.mode == Mode::kGlobal || HasMode(row.modes, filter.mode);
-    if (wanted) names.push_back(row.name);
+    if (wanted) names.push_back(*row.name);
   }
   std::ranges::sort(names);
   return names;
 }
 
 std::optional<Reader::TensorId> Reader::Find(std::string_view tensor) {
-  const base::MutexLock lock(mu_);
-  if (const auto id = scanner_.catalog().Find(tensor)) return id;
-  MaybeRefresh();
-  return scanner_.catalog().Find(tensor);
+  if (const auto id = Known()->catalog().Find(tensor)) return id;
+  return MaybeRefresh()->catalog().Find(tensor);
 }
 
 const std::string& Reader::NameOf(TensorId id) const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().tensor(id).name;
+  return *Known()->catalog().tensor(id).name;
 }
 
 std::vector<int64_t> Reader::Steps(Mode mode, bool include_incomplete) {
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
+  const SnapshotPtr known = MaybeRefresh();
   std::vector<int64_t> steps;
-  for (const auto& [number, row] : scanner_.catalog().StepsOf(mode)) {
-    if (include_incomplete || IsComplete(*row)) steps.push_back(number);
+  for (const auto& [number, row] : known->catalog().StepsOf(mode)) {
+    if (include_incomplete || known->IsComplete(*row)) steps.push_back(number);
   }
   return steps;
 }
 
 std::vector<Mode> Reader::Modes() const {
-  const base::MutexLock lock(mu_);
+  const SnapshotPtr known = Known();
   std::vector<Mode> modes;
   std::ranges::copy_if(kModes, std::back_inserter(modes), [&](Mode mode) {
-    mu_.AssertHeld();
-    return mode != Mode::kGlobal && HasMode(scanner_.catalog().modes(), mode);
+    return mode != Mode::kGlobal && HasMode(known->catalog().modes(), mode);
   });
   return modes;
 }
 
-const StepRow* Reader::KnownStep(int64_t global_step) {
-  if (const StepRow* row = scanner_.catalog().FindStep(global_step)) return row;
-  MaybeRefresh();
-  return scanner_.catalog().FindStep(global_step);
+SnapshotPtr Reader::KnowingStep(int64_t global_step) {
+  SnapshotPtr known = Known();
+  return known->catalog().FindStep(global_step) != nullptr ? known
+                                                           : MaybeRefresh();
 }
 
 std::optional<Mode> Reader::ModeOf(int64_t global_step) {
-  const base::MutexLock lock(mu_);
-  const StepRow* row = KnownStep(global_step);
+  const SnapshotPtr known = KnowingStep(global_step);
+  const StepRow* row = known->catalog().FindStep(global_step);
   return row == nullptr ? std::nullopt : std::optional(row->mode);
 }
 
 std::optional<int64_t> Reader::ModeStep(int64_t global_step) {
-  const base::MutexLock lock(mu_);
-  const StepRow* row = KnownStep(global_step);
+  const SnapshotPtr known = KnowingStep(global_step);
+  const StepRow* row = known->catalog().FindStep(global_step);
   if (row == nullptr) return std::nullopt;
   return row->mode == Mode::kGlobal ? row->step : row->mode_step;
 }
 
 std::optional<int64_t> Reader::GlobalStep(Mode mode, int64_t mode_step) {
   if (mode == Mode::kGlobal) return mode_step;
-  const base::MutexLock lock(mu_);
-  const auto step = scanner_.catalog().GlobalStep(mode, mode_step);
-  if (step) return step;
-  MaybeRefresh();
-  return scanner_.catalog().GlobalStep(mode, mode_step);
+  const auto step = Known()->catalog().GlobalStep(mode, mode_step);
+  return step ? step : MaybeRefresh()->catalog().GlobalStep(mode, mode_step);
 }
 
 std::vector<std::string> Reader::Workers() {
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
-  return {collections_.workers().begin(), collections_.workers().end()};
+  const auto collections = MaybeRefresh()->collections;
+  return {collections->workers().begin(), collections->workers().end()};
 }
 
 int64_t Reader::num_workers() const {
-  const base::MutexLock lock(mu_);
-  return collections_.num_workers();
+  return Known()->collections->num_workers();
 }
 
 std::map<std::string, Collection, std::less<>> Reader::Collections() const {
-  const base::MutexLock lock(mu_);
-  return collections_.collections();
+  return Known()->collections->collections();
 }
 
 std::optional<Collection> Reader::FindCollection(std::string_view name) const {
-  const base::MutexLock lock(mu_);
-  const auto it = collections_.collections().find(name);
-  if (it == collections_.collections().end()) return std::nullopt;
+  const auto files = Known()->collections;
+  const auto it = files->collections().find(name);
+  if (it == files->collections().end()) return std::nullopt;
   return it->second;
 }
 

@@ -1,52 +1,53 @@
 #include "src/trial/scanner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "smdebug/error.h"
 #include "src/base/log.h"
-#include "src/index/run_files.h"
-#include "src/index/step_index.h"
 #include "src/trial/reason.h"
 
 namespace smdebug::trial {
-namespace {
 
-constexpr std::string_view kIndexFolder = "index/";
+Scanner::Scanner(const steps::StepSource* source, Options options)
+    : source_(source),
+      options_(std::make_shared<const Options>(std::move(options))) {}
 
-}  // namespace
-
-Scanner::Scanner(const Storage* storage, Options options)
-    : storage_(storage), options_(std::move(options)) {}
+Scanner Scanner::Draft() const {
+  Scanner draft = *this;
+  draft.catalog_ = catalog_.Draft();
+  draft.owns_damaged_ = false;
+  return draft;
+}
 
 void Scanner::SetWorkers(const std::set<std::string>& workers, int64_t count) {
   if (!workers.empty()) last_worker_ = *workers.rbegin();
-  num_workers_ = options_.only_worker ? 1 : count;
-  for (const StepRow& step : catalog_.steps()) {
-    if (step.workers >= num_workers_) {
-      last_complete_step_ = std::max(last_complete_step_, step.step);
+  num_workers_ = options_->only_worker ? 1 : count;
+  const Catalog::Steps& steps = catalog_.steps();
+  for (auto it = steps.LowerBound(last_complete_step_); it != steps.end();
+       ++it) {
+    if (it->workers >= num_workers_) {
+      last_complete_step_ = std::max(last_complete_step_, it->step);
     }
   }
 }
 
 void Scanner::Scan() {
   ReadAgainWhatChanged();
+  std::string cursor = token_;
   // What lies before the range is never listed.
-  const std::string begin =
-      options_.range.begin > 0
-          ? index::IndexFileKey(options_.range.begin - 1, "\x7f")
-          : "";
-  for (const FileInfo& file :
-       storage_->List(kIndexFolder, std::max(token_, begin))) {
-    Read(file);
+  if (cursor.empty() && options_->range.begin > 0) {
+    cursor = source_->CursorAfter(options_->range.begin - 1, std::nullopt);
   }
+  for (const steps::StepItem& item : source_->List(cursor)) Read(item);
   MoveToken();
   ForgetOldSteps();
 }
 
 void Scanner::ScanAll() {
-  for (const FileInfo& file : storage_->List(kIndexFolder)) Read(file);
+  for (const steps::StepItem& item : source_->List({})) Read(item);
   ReadAgainWhatChanged();
   MoveToken();
   last_complete_step_ =
@@ -54,54 +55,67 @@ void Scanner::ScanAll() {
 }
 
 void Scanner::ForgetOldSteps() {
-  if (!options_.recent_steps) return;
-  const auto most = static_cast<size_t>(*options_.recent_steps);
-  const auto steps = catalog_.steps();
+  if (!options_->recent_steps) return;
+  const auto most = static_cast<size_t>(*options_->recent_steps);
+  const Catalog::Steps& steps = catalog_.steps();
   // Seldom, since it looks at every tensor.
   if (steps.size() < 2 * most) return;
-  forgotten_ = steps[steps.size() - most].step;
+  auto first = steps.end();
+  std::advance(first, -static_cast<ptrdiff_t>(most));
+  forgotten_ = first->step;
   catalog_.Forget(forgotten_);
 }
 
-void Scanner::Read(const FileInfo& file) {
-  const auto name = index::ParseStepFileKey(file.key);
-  if (!name && !file.key.ends_with(".json")) return;
-  if (name && !options_.range.Holds(name->step)) return;
-  if (name && name->step < forgotten_) return;
-  if (damaged_.contains(file.key)) return;
-  const int64_t step = name ? name->step : -1;
+Scanner::BadSteps& Scanner::WritableDamaged() {
+  if (!std::exchange(owns_damaged_, true)) {
+    damaged_ = std::make_shared<BadSteps>(*damaged_);
+  }
+  return *damaged_;
+}
+
+void Scanner::Read(const steps::StepItem& item) {
+  if (item.step >= 0) {
+    if (!options_->range.Holds(item.step) || item.step < forgotten_) return;
+    if (options_->only_worker && item.worker != *options_->only_worker) return;
+    if (catalog_.Has(item.step, item.worker)) return;
+  }
+  if (damaged_->contains(item.name)) return;
+  auto kind = DamageKind::kBadIndex;
   try {
-    if (!name) throw FormatError(file.key, "is not the name of an index file");
-    const std::string worker = index::DecodeWorker(name->worker);
-    if (options_.only_worker && worker != *options_.only_worker) return;
-    if (catalog_.Has(step, worker)) return;
-    const std::optional<Blob> blob = storage_->Read(file.key);
-    if (!blob) return;  // Moved aside by another job since it was listed.
-    catalog_.Add(step, worker, index::ParseStepIndex(blob->text(), file.key),
-                 file.key, options_.range);
+    if (item.step < 0) {
+      kind = DamageKind::kBadName;
+      throw FormatError(item.name, "is not the name of an index file");
+    }
+    const std::optional<steps::StepRecord> record = source_->ReadIndex(item);
+    if (!record) return;  // Moved aside by another job since it was listed.
+    catalog_.Add(item.step, item.worker, *record, item.name, options_->range);
   } catch (const FormatError& error) {
-    base::LogWarning("{}/{}", storage_->root(), error.what());
-    damaged_.emplace(file.key, BadFile{file, step, ReasonOf(error, file.key)});
+    base::LogWarning("{}/{}", options_->run, error.what());
+    WritableDamaged().emplace(item.name,
+                              BadStep{item, ReasonOf(error, item.name), kind});
     return;
   }
-  const StepRow* row = catalog_.FindStep(step);
-  if (row->workers >= num_workers_) {
-    last_complete_step_ = std::max(last_complete_step_, step);
+  if (catalog_.FindStep(item.step)->workers >= num_workers_) {
+    last_complete_step_ = std::max(last_complete_step_, item.step);
   }
 }
 
 // A file that is being copied into place can be whole the next time.
 void Scanner::ReadAgainWhatChanged() {
-  std::vector<FileInfo> changed;
-  for (const auto& [key, bad] : damaged_) {
-    const std::optional<FileInfo> now = storage_->Stat(key);
-    if (!now || *now != bad.info) {
-      changed.push_back(now.value_or(FileInfo{.key = key}));
-    }
+  std::vector<steps::StepItem> changed;
+  for (const auto& [name, bad] : *damaged_) {
+    const std::optional<steps::StepItem> now = source_->Look(name);
+    if (now != bad.item) changed.push_back(now.value_or(bad.item));
   }
-  for (const FileInfo& file : changed) {
-    damaged_.erase(file.key);
-    Read(file);
+  for (const steps::StepItem& item : changed) {
+    const auto bad = WritableDamaged().extract(item.name);
+    try {
+      Read(item);
+    } catch (const IoError&) {
+      // It is not listed again, so it must be looked at again.
+      damaged_->emplace(item.name, bad.mapped());
+      throw;
+    }
   }
 }
 
@@ -117,12 +131,12 @@ void Scanner::GiveUpBeyondWindow() {
 // A worker that died must not hold the others up for ever.
 void Scanner::GiveUp(size_t most_halves) {
   std::vector<int64_t> waiting;
-  const auto later = std::ranges::upper_bound(
-      catalog_.steps(), last_complete_step_, {}, &StepRow::step);
-  for (auto it = later; it != catalog_.steps().end(); ++it) {
+  const Catalog::Steps& steps = catalog_.steps();
+  for (auto it = steps.LowerBound(last_complete_step_ + 1); it != steps.end();
+       ++it) {
     if (it->workers > 0) waiting.push_back(it->step);
   }
-  const auto window = static_cast<size_t>(options_.window);
+  const auto window = static_cast<size_t>(options_->window);
   const size_t half = std::max<size_t>(window / 2, 1);
   size_t given_up = 0;
   for (size_t halves = 0;
@@ -136,7 +150,7 @@ void Scanner::GiveUp(size_t most_halves) {
 
 void Scanner::SetToken(int64_t step) {
   token_step_ = step;
-  token_ = index::IndexFileKey(step, index::EncodeWorker(last_worker_));
+  token_ = source_->CursorAfter(step, last_worker_);
 }
 
 }  // namespace smdebug::trial

@@ -1,14 +1,10 @@
 // The queries of Reader about whole steps.
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "smdebug/error.h"
 #include "src/trial/reader.h"
-#include "src/trial/reason.h"
-#include "src/trial/value_reader.h"
 
 namespace smdebug::trial {
 namespace {
@@ -24,50 +20,31 @@ void Extend(StepCursor& cursor, const Catalog& catalog) {
   cursor.by_name.resize(catalog.tensor_count());
   std::iota(cursor.by_name.begin(), cursor.by_name.end(), 0U);
   std::ranges::sort(cursor.by_name, {}, [&](Catalog::TensorId id) {
-    return std::string_view(catalog.tensor(id).name);
+    return std::string_view(*catalog.tensor(id).name);
   });
   cursor.next.resize(catalog.tensor_count());
-}
-
-// The entries of `row` at `step`; `next` is where to look first.
-std::span<const Entry> Seek(const TensorRow& row, int64_t step, size_t& next) {
-  const std::vector<Entry>& entries = row.entries;
-  const bool here = next < entries.size() && entries[next].step >= step &&
-                    (next == 0 || entries[next - 1].step < step);
-  if (!here) {
-    next = static_cast<size_t>(
-        std::ranges::lower_bound(entries, step, {}, &Entry::step) -
-        entries.begin());
-  }
-  const size_t first = next;
-  while (next < entries.size() && entries[next].step == step) ++next;
-  return std::span(entries).subspan(first, next - first);
 }
 
 }  // namespace
 
 std::vector<int64_t> Reader::StepsFrom(int64_t first) {
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
-  const std::span<const StepRow> rows = scanner_.catalog().steps();
+  const SnapshotPtr known = MaybeRefresh();
+  const Catalog::Steps& rows = known->catalog().steps();
   std::vector<int64_t> steps;
-  for (auto it = std::ranges::lower_bound(rows, first, {}, &StepRow::step);
-       it != rows.end(); ++it) {
-    if (it->has_data && IsComplete(*it)) steps.push_back(it->step);
+  for (auto it = rows.LowerBound(first); it != rows.end(); ++it) {
+    if (it->has_data && known->IsComplete(*it)) steps.push_back(it->step);
   }
   return steps;
 }
 
-size_t Reader::index_files() const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().file_count();
-}
+size_t Reader::index_files() const { return Known()->catalog().file_count(); }
 
 void Reader::FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
                        StepTable& table) const {
-  const base::MutexLock lock(mu_);
-  const Catalog& catalog = scanner_.catalog();
+  const SnapshotPtr known = Known();
+  const Catalog& catalog = known->catalog();
   table = {};
+  table.snapshot = known;
   table.step = step;
   table.mode_step = step;
   if (const StepRow* row = catalog.FindStep(step)) {
@@ -79,7 +56,7 @@ void Reader::FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
   Extend(cursor, catalog);
   for (const TensorId id : cursor.by_name) {
     const std::span<const Entry> entries =
-        Seek(catalog.tensor(id), step, cursor.next[id]);
+        catalog.tensor(id).entries.At(step, cursor.next[id]);
     if (entries.empty()) continue;
     SavedTensor saved = {.id = id,
                          .first = static_cast<uint32_t>(table.entries.size())};
@@ -90,7 +67,7 @@ void Reader::FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
     if (one_worker && (!worker || catalog.worker(only) == *worker)) {
       table.entries.insert(table.entries.end(), entries.begin(), entries.end());
     } else if (!one_worker) {
-      const std::vector<Entry> selected = Select(entries, worker);
+      const std::vector<Entry> selected = known->Select(entries, worker);
       table.entries.insert(table.entries.end(), selected.begin(),
                            selected.end());
     }
@@ -101,17 +78,9 @@ void Reader::FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
   }
 }
 
-std::vector<Entry> Reader::EntriesOf(TensorId id, int64_t step,
-                                     WorkerName worker) const {
-  const base::MutexLock lock(mu_);
-  const std::span<const Entry> entries = scanner_.catalog().tensor(id).At(step);
-  return entries.empty() ? std::vector<Entry>() : Select(entries, worker);
-}
-
-void Reader::Update(MemberSet& set) {
-  const base::MutexLock lock(mu_);
-  const Catalog& catalog = scanner_.catalog();
-  if (set.version == collections_version_ &&
+void Reader::Update(const Snapshot& snapshot, MemberSet& set) {
+  const Catalog& catalog = snapshot.catalog();
+  if (set.made_from == snapshot.collections &&
       set.takes.size() == catalog.tensor_count()) {
     return;
   }
@@ -120,63 +89,21 @@ void Reader::Update(MemberSet& set) {
   const auto take = [&](const std::vector<TensorId>& ids) {
     for (const TensorId id : ids) takes[id] = 1;
   };
+  const CollectionFiles& files = *snapshot.collections;
   for (const std::string& name : set.collections) {
-    const auto it = collections_.collections().find(name);
-    if (it == collections_.collections().end()) continue;
-    take(members_.Of(it->second, catalog));
+    const auto it = files.collections().find(name);
+    if (it == files.collections().end()) continue;
+    take(files.members().Of(it->second, catalog));
   }
-  if (!set.regexes.empty()) take(members_.Matching(set.regexes, catalog));
+  if (!set.regexes.empty()) take(patterns_.Matching(set.regexes, catalog));
   set.takes = std::move(takes);
-  set.version = collections_version_;
+  set.made_from = snapshot.collections;
 }
 
-const std::string& Reader::WorkerNamed(uint32_t number) const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().worker(number);
-}
-
-ValueCounts Reader::CountsOf(const Entry& entry) const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().counts(entry);
-}
-
-std::shared_ptr<const EventFile> Reader::OpenEventFile(const Entry& entry) {
-  std::string key = EventKeyOf(entry);
-  for (int64_t tries = 0; true; ++tries) {
-    if (auto blob = storage_->Read(key)) {
-      return std::make_shared<const EventFile>(
-          EventFile{.key = std::move(key), .blob = *std::move(blob)});
-    }
-    if (tries >= options_.missing_file_retries || !MayStillAppear(entry)) {
-      constexpr std::string_view kReason = "is missing, but the index names it";
-      NoteDamage({key, std::string(kReason)});
-      throw FormatError(key, kReason);
-    }
-    Pause(options_.poll_interval);
-  }
-}
-
-Value Reader::ReadFrom(const EventFile& file, TensorId id, const Entry& entry) {
-  const RecordPlace place = {
-      .event_key = file.key, .tensor = NameOf(id), .entry = entry};
-  const size_t size = file.blob.bytes.size();
-  const size_t first = std::min<uint64_t>(entry.start, size);
-  Blob part = {file.blob.bytes.subspan(
-                   first, std::min<uint64_t>(entry.length, size - first)),
-               file.blob.owner};
-  try {
-    return DecodeValue(std::move(part), place, options_.verify_checksums);
-  } catch (const FormatError& error) {
-    NoteDamage(
-        {file.key, ReasonOf(error, file.key), std::string(place.tensor)});
-    throw;
-  }
-}
-
-std::vector<Reader::Place> Reader::PlacesUpTo(TensorId id, int64_t last,
-                                              Mode mode) const {
-  const base::MutexLock lock(mu_);
-  const Catalog& catalog = scanner_.catalog();
+std::vector<Reader::Place> Reader::PlacesUpTo(const Snapshot& snapshot,
+                                              TensorId id, int64_t last,
+                                              Mode mode) {
+  const Catalog& catalog = snapshot.catalog();
   std::vector<Place> places;
   for (const Entry& entry : catalog.tensor(id).entries) {
     if (entry.step > last) break;
@@ -187,12 +114,11 @@ std::vector<Reader::Place> Reader::PlacesUpTo(TensorId id, int64_t last,
   return places;
 }
 
-std::optional<Reader::Place> Reader::PlaceBefore(TensorId id,
-                                                 int64_t step) const {
-  const base::MutexLock lock(mu_);
-  const Catalog& catalog = scanner_.catalog();
-  const std::vector<Entry>& entries = catalog.tensor(id).entries;
-  const auto it = std::ranges::lower_bound(entries, step, {}, &Entry::step);
+std::optional<Reader::Place> Reader::PlaceBefore(const Snapshot& snapshot,
+                                                 TensorId id, int64_t step) {
+  const Catalog& catalog = snapshot.catalog();
+  const auto& entries = catalog.tensor(id).entries;
+  const auto it = entries.LowerBound(step);
   if (it == entries.begin()) return std::nullopt;
   return PlaceOf(*catalog.FindStep(std::prev(it)->step));
 }

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smdebug/mode.h"
-#include "smdebug/storage.h"
 #include "src/trial/catalog.h"
+#include "src/trial/collections.h"
+#include "src/trial/snapshot.h"
 
 // What readers of whole steps ask a Reader for. Plain data: whoever has it owns
 // it, and borrows names from the trial.
@@ -23,6 +26,7 @@ struct SavedTensor {
 
 // Everything saved at a step: of each tensor what one worker has of it.
 struct StepTable {
+  SnapshotPtr snapshot = {};  // Which says so, and what the entries are of.
   int64_t step = -1;
   Mode mode = Mode::kGlobal;
   int64_t mode_step = -1;
@@ -39,7 +43,8 @@ struct StepTable {
 // search; and the order of names.
 struct StepCursor {
   std::vector<Catalog::TensorId> by_name;
-  std::vector<size_t> next;  // By tensor: its first entry after the last table.
+  // By tensor: its first entry after the last table (SharedSorted::At).
+  std::vector<std::pair<uint32_t, uint32_t>> next;
 };
 
 // Which tensors some collections and regexes take. Empty: all.
@@ -48,17 +53,12 @@ struct MemberSet {
   std::vector<std::string> regexes;  // Python dialect.
 
   std::vector<char> takes;  // By tensor.
-  uint64_t version = 0;     // Of the collections that `takes` was made from.
+  // What `takes` was made from.
+  std::shared_ptr<const CollectionFiles> made_from = {};
 
   bool Takes(Catalog::TensorId id) const {
     return id < takes.size() && takes[id] != 0;
   }
-};
-
-// An event file, opened once for many values.
-struct EventFile {
-  std::string key;
-  Blob blob;
 };
 
 }  // namespace smdebug::trial

@@ -24,29 +24,20 @@ bool Reader::Found::has_reductions() const {
       entries, [](const Entry& e) { return e.part.reduction().has_value(); });
 }
 
-std::span<const Entry> Reader::EntriesAt(TensorId id, int64_t step,
-                                         Mode mode) const {
-  const Catalog& catalog = scanner_.catalog();
-  const std::optional<int64_t> global =
-      mode == Mode::kGlobal ? step : catalog.GlobalStep(mode, step);
-  if (!global) return {};
-  return catalog.tensor(id).At(*global);
-}
-
-std::span<const Entry> Reader::RequireEntries(TensorId id, int64_t step,
-                                              Mode mode) {
-  std::span<const Entry> entries = EntriesAt(id, step, mode);
-  if (!entries.empty()) return entries;
-  MaybeRefresh();
-  entries = EntriesAt(id, step, mode);
-  if (!entries.empty()) return entries;
+Reader::Entries Reader::RequireEntries(TensorId id, int64_t step, Mode mode) {
+  SnapshotPtr known = Known();
+  std::span<const Entry> entries = known->EntriesAt(id, step, mode);
+  if (!entries.empty()) return {std::move(known), entries};
+  known = MaybeRefresh();
+  entries = known->EntriesAt(id, step, mode);
+  if (!entries.empty()) return {std::move(known), entries};
   // A step that is there, but in a file that cannot be read.
-  for (const auto& [key, bad] : scanner_.damaged()) {
-    if (mode == Mode::kGlobal && bad.step == step) {
-      throw FormatError(key, bad.reason);
+  for (const auto& [name, bad] : known->scanner.damaged()) {
+    if (mode == Mode::kGlobal && bad.item.step == step) {
+      throw FormatError(name, bad.reason, bad.kind);
     }
   }
-  switch (StateOf(step, mode)) {
+  switch (known->StateOf(step, mode)) {
     case StepState::kUnavailable:
       throw StepUnavailable(step, mode);
     case StepState::kNotYetAvailable:
@@ -54,60 +45,37 @@ std::span<const Entry> Reader::RequireEntries(TensorId id, int64_t step,
     case StepState::kAvailable:
       break;
   }
-  throw TensorUnavailableForStep(scanner_.catalog().tensor(id).name, step,
-                                 mode);
-}
-
-// What `worker`, or the first by name, has among `entries`; empty if that
-// worker has nothing.
-std::vector<Entry> Reader::Select(std::span<const Entry> entries,
-                                  WorkerName worker) const {
-  const Catalog& catalog = scanner_.catalog();
-  std::string_view name;
-  if (worker) {
-    name = *worker;
-  } else {
-    name = catalog.WorkerOf(entries.front());
-    for (const Entry& entry : entries) {
-      name = std::min<std::string_view>(name, catalog.WorkerOf(entry));
-    }
-  }
-  std::vector<Entry> selected;
-  for (const Entry& entry : entries) {
-    if (catalog.WorkerOf(entry) == name) selected.push_back(entry);
-  }
-  return selected;
+  throw TensorUnavailableForStep(*known->catalog().tensor(id).name, step, mode);
 }
 
 Reader::Found Reader::Lookup(TensorId id, int64_t step, Mode mode,
                              WorkerName worker) {
-  const base::MutexLock lock(mu_);
-  const std::span<const Entry> entries = RequireEntries(id, step, mode);
-  Found found = {.row = &scanner_.catalog().tensor(id),
+  Entries all = RequireEntries(id, step, mode);
+  Found found = {.snapshot = std::move(all.snapshot),
+                 .id = id,
                  .step = step,
-                 .mode = mode,
-                 .entries = Select(entries, worker)};
+                 .mode = mode};
+  found.entries = found.snapshot->Select(all.entries, worker);
   if (found.entries.empty()) throw InvalidWorker(worker.value_or(""));
   return found;
 }
 
 std::optional<std::string> Reader::OriginalName(TensorId id) const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().tensor(id).original_name;
+  const auto name = Known()->catalog().tensor(id).original_name;
+  return name == nullptr ? std::nullopt : std::optional(*name);
 }
 
 std::vector<int64_t> Reader::StepsOf(TensorId id, Mode mode,
                                      bool include_incomplete) {
-  const base::MutexLock lock(mu_);
-  MaybeRefresh();
-  const Catalog& catalog = scanner_.catalog();
+  const SnapshotPtr known = MaybeRefresh();
+  const Catalog& catalog = known->catalog();
   std::vector<int64_t> steps;
   int64_t last = -1;
   for (const Entry& entry : catalog.tensor(id).entries) {
     if (entry.step == last) continue;
     last = entry.step;
     const StepRow& row = *catalog.FindStep(entry.step);
-    if (!include_incomplete && !IsComplete(row)) continue;
+    if (!include_incomplete && !known->IsComplete(row)) continue;
     if (mode == Mode::kGlobal) {
       steps.push_back(row.step);
     } else if (row.mode == mode &&
@@ -121,10 +89,10 @@ std::vector<int64_t> Reader::StepsOf(TensorId id, Mode mode,
 
 std::vector<std::string> Reader::WorkersOf(TensorId id, int64_t step,
                                            Mode mode) {
-  const base::MutexLock lock(mu_);
+  const Entries found = RequireEntries(id, step, mode);
   std::set<std::string> names;
-  for (const Entry& entry : RequireEntries(id, step, mode)) {
-    names.insert(scanner_.catalog().WorkerOf(entry));
+  for (const Entry& entry : found.entries) {
+    names.insert(found.snapshot->catalog().WorkerOf(entry));
   }
   return {names.begin(), names.end()};
 }
@@ -133,7 +101,7 @@ Value Reader::ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker) {
   const Found found = Lookup(id, step, mode, worker);
   const Entry* entry = found.Get(Part::Value());
   if (entry == nullptr) {
-    throw TensorUnavailableForStep(found.row->name, step, mode,
+    throw TensorUnavailableForStep(found.name(), step, mode,
                                    found.has_reductions());
   }
   return Read(found, *entry);
@@ -147,7 +115,7 @@ double Reader::ReductionAt(TensorId id, int64_t step, Reduction reduction,
   }
   const Entry* value = found.Get(Part::Value());
   if (value == nullptr) {
-    throw TensorUnavailableForStep(found.row->name, step, mode,
+    throw TensorUnavailableForStep(found.name(), step, mode,
                                    found.has_reductions());
   }
   return Read(found, *value).Reduce(reduction);
@@ -172,12 +140,11 @@ std::vector<int64_t> Reader::ShapeAt(TensorId id, int64_t step, Mode mode,
                                      WorkerName worker) {
   const Found found = Lookup(id, step, mode, worker);
   if (const Entry* shape = found.Get(Part::Shape())) {
-    const base::MutexLock lock(mu_);
-    return scanner_.catalog().shape(*shape);
+    return found.snapshot->catalog().shape(*shape);
   }
   const Entry* value = found.Get(Part::Value());
   if (value == nullptr) {
-    throw ShapeUnavailableForStep(found.row->name, step, mode);
+    throw ShapeUnavailableForStep(found.name(), step, mode);
   }
   const Value read = Read(found, *value);
   return {read.shape().begin(), read.shape().end()};
@@ -188,17 +155,16 @@ std::optional<ValueCounts> Reader::CountsAt(TensorId id, int64_t step,
   const Found found = Lookup(id, step, mode, worker);
   const Entry* counts = found.Get(Part::Counts());
   if (counts == nullptr) return std::nullopt;
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().counts(*counts);
+  return found.snapshot->catalog().counts(*counts);
 }
 
 Tensor::Saved Reader::SavedAt(TensorId id, int64_t step, Mode mode,
                               WorkerName worker) const {
-  const base::MutexLock lock(mu_);
+  const SnapshotPtr known = Known();
   Tensor::Saved saved;
-  const std::span<const Entry> entries = EntriesAt(id, step, mode);
+  const std::span<const Entry> entries = known->EntriesAt(id, step, mode);
   if (entries.empty()) return saved;
-  for (const Entry& entry : Select(entries, worker)) {
+  for (const Entry& entry : known->Select(entries, worker)) {
     if (entry.part == Part::Value()) {
       saved.value = true;
       saved.value_bytes = entry.length;
@@ -211,50 +177,82 @@ Tensor::Saved Reader::SavedAt(TensorId id, int64_t step, Mode mode,
   return saved;
 }
 
-std::string Reader::EventKeyOf(const Entry& entry) const {
-  const base::MutexLock lock(mu_);
-  return scanner_.catalog().EventKey(entry);
-}
-
 Value Reader::Read(const Found& found, const Entry& entry) {
-  const std::string key = EventKeyOf(entry);
-  const RecordPlace place = {
-      .event_key = key, .tensor = found.row->name, .entry = entry};
+  const Snapshot& snapshot = *found.snapshot;
   try {
-    for (int64_t tries = 0; true; ++tries) {
-      auto value = ReadValue(*storage_, place, options_.verify_checksums);
-      if (value) return *std::move(value);
-      if (tries >= options_.missing_file_retries || !MayStillAppear(entry)) {
-        NoteDamage(
-            {key, "is missing, but the index names it", found.row->name});
-        throw TensorUnavailableForStep(found.row->name, found.step, found.mode);
-      }
-      Pause(options_.poll_interval);
-    }
+    return Decode(snapshot, found.id, entry,
+                  std::move(Fetch(snapshot, {&entry, 1}).front()));
   } catch (const FormatError& error) {
-    NoteDamage({key, ReasonOf(error, key), found.row->name});
-    throw;
+    if (error.kind() != DamageKind::kMissingContent) throw;
+    throw TensorUnavailableForStep(found.name(), found.step, found.mode);
   }
 }
 
 double Reader::ReadReduction(const Found& found, const Entry& entry) {
   const Value value = Read(found, entry);
   if (value.dtype() != DType::kString && value.size() == 1) return value.Get(0);
-  const std::string key = EventKeyOf(entry);
+  const std::string name = ContentName(*found.snapshot, entry);
   const std::string reason =
-      fmt::format("a reduction of '{}' is not one number", found.row->name);
-  NoteDamage({key, reason, found.row->name});
-  throw FormatError(key, reason);
+      fmt::format("a reduction of '{}' is not one number", found.name());
+  NoteDamage({name, reason, found.name()});
+  throw FormatError(name, reason);
 }
 
-// An event file is published before its index. Only where changes of other
-// machines show late can it come after.
-bool Reader::MayStillAppear(const Entry& entry) const {
+std::vector<Blob> Reader::Fetch(const Snapshot& snapshot,
+                                std::span<const Entry> entries) {
+  std::vector<steps::ContentRange> ranges;
+  ranges.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    ranges.push_back(
+        {snapshot.catalog().ContentOf(entry), entry.start, entry.length});
+  }
+  for (int64_t tries = 0; true; ++tries) {
+    std::vector<std::optional<Blob>> found = source_->ReadMany(ranges);
+    const auto missing = std::ranges::find(
+        found, false, [](const auto& blob) { return blob.has_value(); });
+    if (missing == found.end()) {
+      std::vector<Blob> blobs;
+      blobs.reserve(found.size());
+      for (auto& blob : found) blobs.push_back(*std::move(blob));
+      return blobs;
+    }
+    const Entry& entry = entries[static_cast<size_t>(missing - found.begin())];
+    if (tries >= options_.missing_file_retries ||
+        !MayStillAppear(snapshot, entry)) {
+      constexpr std::string_view kReason = "is missing, but the index names it";
+      const std::string name = ContentName(snapshot, entry);
+      NoteDamage({.file = name,
+                  .reason = std::string(kReason),
+                  .kind = DamageKind::kMissingContent});
+      throw FormatError(name, kReason, DamageKind::kMissingContent);
+    }
+    Pause(options_.poll_interval);
+  }
+}
+
+Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
+                     Blob blob) {
+  const std::string& tensor = *snapshot.catalog().tensor(id).name;
+  try {
+    return DecodeValue(std::move(blob), {.tensor = tensor, .entry = entry},
+                       options_.verify_checksums);
+  } catch (const FormatError& error) {
+    const std::string name = ContentName(snapshot, entry);
+    const std::string reason = ReasonOf(error, "");
+    NoteDamage({name, reason, tensor, error.kind()});
+    throw FormatError(name, reason, error.kind());
+  }
+}
+
+// Content is published before its index. Only where changes of other machines
+// show late can it come after.
+bool Reader::MayStillAppear(const Snapshot& snapshot,
+                            const Entry& entry) const {
   if (watch_ != nullptr) return false;
-  const base::MutexLock lock(mu_);
-  const IndexFile& file = scanner_.catalog().file(entry.file);
-  return !loaded_all_ &&
-         !scanner_.catalog().WroteAfter(file.worker, file.step) &&
+  const IndexFile& file = snapshot.catalog().file(entry.file);
+  const SnapshotPtr known = Known();
+  return !known->loaded_all &&
+         !known->catalog().WroteAfter(file.worker, file.step) &&
          !storage_->Stat(index::kEndMarkerKey).has_value();
 }
 

@@ -44,11 +44,12 @@ void Check(const Blob& blob, const RecordPlace& place, bool verify) {
   const Entry& entry = place.entry;
   if (blob.bytes.size() != entry.length) {
     throw FormatError(
-        place.event_key,
+        "",
         fmt::format("is cut short: the record of '{}' is at bytes {} to {}, "
                     "and {} of them are there",
                     place.tensor, entry.start, entry.start + entry.length,
-                    blob.bytes.size()));
+                    blob.bytes.size()),
+        DamageKind::kShortContent);
   }
   constexpr size_t kFrame = record::kHeaderBytes + record::kFooterBytes;
   if (!verify || !entry.has_crc32c || entry.length < kFrame) return;
@@ -56,8 +57,8 @@ void Check(const Blob& blob, const RecordPlace& place, bool verify) {
       blob.bytes.subspan(record::kHeaderBytes, entry.length - kFrame);
   if (base::Crc32c(payload) != entry.crc32c) {
     throw FormatError(
-        place.event_key,
-        fmt::format("the checksum of '{}' is wrong", place.tensor));
+        "", fmt::format("the checksum of '{}' is wrong", place.tensor),
+        DamageKind::kChecksum);
   }
 }
 
@@ -71,22 +72,12 @@ bool IsOf(std::string_view name, const RecordPlace& place) {
 
 }  // namespace
 
-std::optional<Value> ReadValue(const Storage& storage, const RecordPlace& place,
-                               bool verify) {
-  std::optional<Blob> blob =
-      storage.Read(place.event_key, place.entry.start, place.entry.length);
-  if (!blob) return std::nullopt;
-  return DecodeValue(*std::move(blob), place, verify);
-}
-
 Value DecodeValue(Blob blob, const RecordPlace& place, bool verify) {
   Check(blob, place, verify);
-  record::DecodedTensor decoded =
-      record::DecodeTensorRecord(blob.bytes, place.event_key);
+  record::DecodedTensor decoded = record::DecodeTensorRecord(blob.bytes, "");
   if (!IsOf(decoded.name, place)) {
-    throw FormatError(place.event_key,
-                      fmt::format("holds '{}' where the index has '{}'",
-                                  decoded.name, place.tensor));
+    throw FormatError("", fmt::format("holds '{}' where the index has '{}'",
+                                      decoded.name, place.tensor));
   }
   if (decoded.dtype == DType::kString) {
     return {std::move(decoded.shape), std::move(decoded.strings),

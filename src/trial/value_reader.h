@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "smdebug/storage.h"
@@ -10,21 +8,16 @@
 
 namespace smdebug::trial {
 
-// Where one record lies and what it must hold. Borrows its texts.
+// Which record it must be. Borrows its text.
 struct RecordPlace {
-  std::string_view event_key;
   std::string_view tensor;
   Entry entry;
 };
 
-// Reads the record at `place`. nullopt if there is no such event file. Throws
-// FormatError if the bytes are not that record: cut short, of a wrong
-// checksum (where `verify` and the index has one), or of another tensor.
-// Throws IoError. Thread-safe.
-std::optional<Value> ReadValue(const Storage& storage, const RecordPlace& place,
-                               bool verify);
-
-// The same, of a record that was read already: `blob` holds `place`.
+// The value of a record, of which `blob` is what is there. Throws FormatError,
+// which does not know the file, if the bytes are not that record: cut short, of
+// a wrong checksum (where `verify` and the index has one), or of another
+// tensor. Thread-safe.
 Value DecodeValue(Blob blob, const RecordPlace& place, bool verify);
 
 }  // namespace smdebug::trial

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "smdebug/error.h"
 #include "src/base/clock.h"
@@ -28,33 +29,54 @@ void Reader::AwaitRun() {
   bool warned = false;
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
-    {
-      const base::MutexLock lock(mu_);
-      // The marker first: what was there before it is seen by the listing.
-      const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
-      ReadCollections();
-      if (collections_.complete()) return;
-      if (ended) throw MissingCollectionFiles(storage_->root());
-      if (!warned && Clock::now() - start > kPatience) {
-        warned = true;
-        base::LogWarning(
-            "{}: still waiting for collections files ({} of {} are there); is "
-            "this the folder of a run?",
-            storage_->root(), collections_.workers().size(),
-            collections_.num_workers());
-      }
+    // The marker first: what was there before it is seen by the listing.
+    const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
+    Snapshot draft = Known()->Draft();
+    ReadCollections(draft);
+    const auto collections = Commit(std::move(draft))->collections;
+    if (collections->complete()) return;
+    if (ended) throw MissingCollectionFiles(storage_->root());
+    if (!warned && Clock::now() - start > kPatience) {
+      warned = true;
+      base::LogWarning(
+          "{}: still waiting for collections files ({} of {} are there); is "
+          "this the folder of a run?",
+          storage_->root(), collections->workers().size(),
+          collections->num_workers());
     }
     Wait(known, kPatience);
   }
 }
 
 // Jobs of smdebug 1.0 write the marker when the first worker is done.
-void Reader::AwaitStragglers(const FileInfo& marker) {
+void Reader::AwaitStragglers(const Snapshot& known,
+                             const FileInfo& marker) const {
+  const milliseconds delay = end_delay_;
   const std::chrono::duration<double> age(base::WallSeconds() -
                                           marker.modified);
-  if (age >= end_delay_ || AllWorkersClosed()) return;
-  const auto left = std::chrono::ceil<milliseconds>(end_delay_ - age);
-  Pause(std::min(left, end_delay_));
+  if (age >= delay || AllWorkersClosed(known)) return;
+  const auto left = std::chrono::ceil<milliseconds>(delay - age);
+  Pause(std::min(left, delay));
+}
+
+Reader::Turn::Turn(Reader* reader) : reader_(reader) {
+  const auto take = [this](milliseconds patience) {
+    const base::MutexLock lock(reader_->mu_);
+    if (reader_->looking_ && patience.count() > 0) {
+      reader_->turn_free_.wait_for(reader_->mu_, patience);
+    }
+    return !std::exchange(reader_->looking_, true);
+  };
+  bool taken = take(milliseconds(0));
+  while (!taken) {
+    taken = take(reader_->KeepWaiting(base::DeadlineAfter(kLookAnywayAfter)));
+  }
+}
+
+Reader::Turn::~Turn() {
+  const base::MutexLock lock(reader_->mu_);
+  reader_->looking_ = false;
+  reader_->turn_free_.notify_one();
 }
 
 milliseconds Reader::KeepWaiting(Clock::time_point until) const {
@@ -71,7 +93,7 @@ void Reader::Pause(milliseconds duration) const {
   } while (Clock::now() < until);
 }
 
-bool Reader::Wait(uint64_t known, milliseconds timeout) {
+bool Reader::Wait(uint64_t known, milliseconds timeout) const {
   if (watch_ == nullptr) {
     Pause(std::min(timeout, options_.poll_interval));
     return true;
@@ -88,42 +110,35 @@ bool Reader::WaitForSteps(std::span<const int64_t> steps, Mode mode,
                           std::optional<milliseconds> timeout) {
   const Clock::time_point start = Clock::now();
   for (const int64_t step : steps) {
+    // What can be read stays so.
+    if (Known()->StateOf(step, mode) == StepState::kAvailable) continue;
     while (true) {
-      uint64_t known = 0;
-      {
-        const base::MutexLock lock(mu_);
-        RefreshNow();
-        known = scanned_;
-        const StepState state = StateOf(step, mode);
-        if (state == StepState::kAvailable) break;
-        if (state == StepState::kUnavailable) ThrowPassed(step, mode);
-      }
+      const SnapshotPtr known = RefreshNow();
+      const StepState state = known->StateOf(step, mode);
+      if (state == StepState::kAvailable) break;
+      if (state == StepState::kUnavailable) ThrowPassed(*known, step, mode);
       milliseconds left = kLookAnywayAfter;
       if (timeout) {
         const auto spent = Clock::now() - start;
         if (spent >= *timeout) return false;
         left = std::chrono::ceil<milliseconds>(*timeout - spent);
       }
-      Wait(known, left);
+      Wait(known->change, left);
     }
   }
   return true;
 }
 
-void Reader::ThrowPassed(int64_t step, Mode mode) const {
-  const int64_t last = scanner_.catalog().LastStep(mode);
-  if (loaded_all_ && step >= last) throw NoMoreData(step, mode, last);
+void Reader::ThrowPassed(const Snapshot& known, int64_t step, Mode mode) {
+  const int64_t last = known.catalog().LastStep(mode);
+  if (known.loaded_all && step >= last) throw NoMoreData(step, mode, last);
   throw StepUnavailable(step, mode);
 }
 
 bool Reader::WaitForChange(milliseconds timeout) {
-  uint64_t known = 0;
-  {
-    const base::MutexLock lock(mu_);
-    if (loaded_all_) return false;
-    known = scanned_;
-  }
-  return Wait(known, timeout);
+  const SnapshotPtr known = Known();
+  if (known->loaded_all) return false;
+  return Wait(known->change, timeout);
 }
 
 }  // namespace smdebug::trial

@@ -96,21 +96,25 @@ TEST(TailTest, OnlyTheLastTenStepsOfAnOldRunAreShown) {
   EXPECT_EQ(count({"--from", "24"}), 1);
 }
 
-TEST(TailTest, ScalarsOfStepsWithoutFilesStandAtTheNext) {
+TEST(TailTest, ScalarsOfStepsBetweenFilesHaveTheirOwnLines) {
   const TempDir dir;
   {
     HookConfig config = SaveEverything(dir / "run");
-    config.save_config = SaveConfig::Every({.save_interval = 2});
+    config.save_config = SaveConfig::Every({.save_interval = 3});
     Hook hook(config);
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < 6; ++step) {
       hook.BeginStep();
       SaveFloats(hook, "w", {1, 2});
-      if (step != 2) hook.SaveScalar("loss", step);
+      if (step != 3) hook.SaveScalar("loss", step);
     }
   }
   EXPECT_EQ(CallCli({"tail", dir / "run"}).out,
             "       0  worker_0  2 tensors  loss 0\n"
-            "       2  worker_0  1 tensor  loss 1 (at 1)\n");
+            "       1  worker_0  1 tensor  loss 1\n"
+            "       2  worker_0  1 tensor  loss 2\n"
+            "       3  worker_0  1 tensor\n"
+            "       4  worker_0  1 tensor  loss 4\n"
+            "       5  worker_0  1 tensor  loss 5\n");
 }
 
 TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {

@@ -1,4 +1,4 @@
-#include "src/index/run_summary.h"
+#include "src/steps/run_summary.h"
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@
 #include "src/index/collections_file.h"
 #include "src/index/run_files.h"
 #include "src/index/step_index.h"
+#include "src/steps/step_source.h"
 
 namespace smdebug::index {
 namespace {
@@ -38,7 +39,8 @@ std::string FindEntryBeyond(const StepIndex& index, uint64_t size) {
 // Gathers a RunSummary file by file. One thread at a time.
 class Summarizer {
  public:
-  explicit Summarizer(const Storage& storage) : storage_(storage) {}
+  explicit Summarizer(const Storage& storage)
+      : storage_(storage), source_(steps::OpenStepSource(&storage)) {}
 
   RunSummary Summarize() {
     if (!HoldsRun(storage_)) {
@@ -51,9 +53,9 @@ class Summarizer {
     summary_.ended = storage_.Stat(kEndMarkerKey).has_value();
     ReadLedgers();
     ReadCollections();
-    const std::vector<FileInfo> index_files = storage_.List("index/");
-    ReadEventSizes();
-    for (const FileInfo& file : index_files) ReadIndex(file.key);
+    const std::vector<steps::StepItem> items = source_->List({});
+    ReadContentSizes();
+    for (const steps::StepItem& item : items) ReadStep(item);
     summary_.steps = static_cast<int64_t>(steps_.size());
     for (auto& [name, worker] : workers_) {
       summary_.workers.push_back(std::move(worker));
@@ -68,20 +70,32 @@ class Summarizer {
     return worker;
   }
 
-  // Calls `parse` with the text of `key`, and notes a FormatError as damage.
-  // A file that is gone by now was moved aside by another job.
+  // Calls `parse`, and notes a FormatError as damage of `name`.
   template <typename Parse>
-  void ReadChecked(const std::string& key, Parse parse) {
-    const std::optional<Blob> blob = storage_.Read(key);
-    if (!blob) return;
+  void Check(const std::string& name, DamageKind kind, Parse parse) {
     try {
-      parse(blob->text());
+      parse();
     } catch (const FormatError& error) {
       std::string_view reason = error.what();
       // Damage has the file beside the reason; once is enough.
-      if (reason.starts_with(key + ": ")) reason.remove_prefix(key.size() + 2);
-      summary_.damage.push_back({key, std::string(reason)});
+      if (reason.starts_with(name + ": ")) {
+        reason.remove_prefix(name.size() + 2);
+      }
+      AddDamage(name, std::string(reason), kind);
     }
+  }
+
+  // The same with the text of a file. One that is gone by now was moved aside
+  // by another job.
+  template <typename Parse>
+  void ReadChecked(const std::string& key, DamageKind kind, Parse parse) {
+    const std::optional<Blob> blob = storage_.Read(key);
+    if (blob) Check(key, kind, [&] { parse(blob->text()); });
+  }
+
+  void AddDamage(std::string name, std::string reason, DamageKind kind) {
+    summary_.damage.push_back(
+        {.file = std::move(name), .reason = std::move(reason), .kind = kind});
   }
 
   void ReadLedgers() {
@@ -89,7 +103,7 @@ class Summarizer {
       const auto name = ParseWorkerFileKey(file.key);
       if (!name) continue;
       WorkerSummary& worker = Worker(*name);
-      ReadChecked(file.key, [&](std::string_view text) {
+      ReadChecked(file.key, DamageKind::kBadLedger, [&](std::string_view text) {
         worker.ledger = ParseLedger(text, file.key);
       });
     }
@@ -100,7 +114,8 @@ class Summarizer {
       const auto name = ParseWorkerFileKey(file.key);
       if (!name) continue;
       Worker(*name);
-      ReadChecked(file.key, [&](std::string_view text) {
+      constexpr auto kKind = DamageKind::kBadCollections;
+      ReadChecked(file.key, kKind, [&](std::string_view text) {
         const CollectionsFile content = ParseCollectionsFile(text, file.key);
         // The first file that says decides, as in smdebug 1.0.
         if (summary_.num_workers == 0) {
@@ -110,77 +125,64 @@ class Summarizer {
     }
   }
 
-  void ReadEventSizes() {
-    for (FileInfo& file : storage_.List("events/")) {
-      if (const auto step_file = ParseStepFileKey(file.key)) {
-        Worker(step_file->worker).bytes += file.size;
-      }
-      event_sizes_.emplace(std::move(file.key), file.size);
+  void ReadContentSizes() {
+    for (steps::ContentItem& item : source_->ListContents()) {
+      if (item.worker) Worker(EncodeWorker(*item.worker)).bytes += item.size;
+      content_sizes_.emplace(std::move(item.name), item.size);
     }
   }
 
-  void ReadIndex(const std::string& key) {
-    const auto file = ParseStepFileKey(key);
-    if (!file) {
-      if (key.ends_with(".json")) {
-        summary_.damage.push_back({key, "is not the name of an index file"});
-      }
+  void ReadStep(const steps::StepItem& item) {
+    if (item.step < 0) {
+      AddDamage(item.name, "is not the name of an index file",
+                DamageKind::kBadName);
       return;
     }
-    ReadChecked(key, [&](std::string_view text) {
-      const StepIndex index = ParseStepIndex(text, key);
-      AddStep(*file, index);
-      CheckEventFile(key, index);
+    Check(item.name, DamageKind::kBadIndex, [&] {
+      const std::optional<steps::StepRecord> record = source_->ReadIndex(item);
+      if (!record) return;
+      AddStep(item, record->index);
+      CheckContent(item, *record);
     });
   }
 
-  void AddStep(const StepFile& file, const StepIndex& index) {
-    WorkerSummary& worker = Worker(file.worker);
+  void AddStep(const steps::StepItem& item, const StepIndex& index) {
+    WorkerSummary& worker = Worker(EncodeWorker(item.worker));
     ++worker.steps;
     worker.tensors += static_cast<int64_t>(index.tensors.size());
-    if (worker.first_step < 0 || file.step < worker.first_step) {
-      worker.first_step = file.step;
+    if (worker.first_step < 0 || item.step < worker.first_step) {
+      worker.first_step = item.step;
     }
-    worker.last_step = std::max(worker.last_step, file.step);
-    steps_.insert(file.step);
+    worker.last_step = std::max(worker.last_step, item.step);
+    steps_.insert(item.step);
   }
 
-  void CheckEventFile(const std::string& key, const StepIndex& index) {
-    if (index.event_file.empty()) return;
-    const auto size = event_sizes_.find(index.event_file);
-    if (size == event_sizes_.end()) {
-      summary_.damage.push_back(
-          {index.event_file, fmt::format("is missing, but {} names it", key)});
+  void CheckContent(const steps::StepItem& item,
+                    const steps::StepRecord& record) {
+    if (record.index.event_file.empty()) return;
+    std::string name = source_->NameOf({item.step, item.worker, record.place});
+    const auto size = content_sizes_.find(name);
+    if (size == content_sizes_.end()) {
+      AddDamage(std::move(name),
+                fmt::format("is missing, but {} names it", item.name),
+                DamageKind::kMissingContent);
       return;
     }
-    std::string reason = FindEntryBeyond(index, size->second);
+    std::string reason = FindEntryBeyond(record.index, size->second);
     if (!reason.empty()) {
-      summary_.damage.push_back({index.event_file, std::move(reason)});
+      AddDamage(std::move(name), std::move(reason), DamageKind::kShortContent);
     }
   }
 
   const Storage& storage_;
+  const std::unique_ptr<const steps::StepSource> source_;
   RunSummary summary_;
   std::map<std::string, WorkerSummary> workers_;
   std::set<int64_t> steps_;
-  std::unordered_map<std::string, uint64_t> event_sizes_;
+  std::unordered_map<std::string, uint64_t> content_sizes_;
 };
 
 }  // namespace
-
-bool HoldsRun(const Storage& storage) {
-  const auto has_worker_file = [](const FileInfo& file) {
-    return ParseWorkerFileKey(file.key).has_value();
-  };
-  const auto has_step_file = [](const FileInfo& file) {
-    return ParseStepFileKey(file.key).has_value();
-  };
-  return storage.Stat(kEndMarkerKey) || storage.Stat(kClaimKey) ||
-         std::ranges::any_of(storage.List("collections/"), has_worker_file) ||
-         std::ranges::any_of(storage.List("ledger/"), has_worker_file) ||
-         std::ranges::any_of(storage.List("index/"), has_step_file) ||
-         std::ranges::any_of(storage.List("events/"), has_step_file);
-}
 
 RunSummary SummarizeRun(const Storage& storage) {
   return Summarizer(storage).Summarize();

@@ -1,4 +1,4 @@
-#include "src/index/run_summary.h"
+#include "src/steps/run_summary.h"
 
 #include <memory>
 #include <string>

@@ -15,7 +15,7 @@ struct WorkerSummary {
   std::string worker;
   int64_t steps = 0;
   int64_t tensors = 0;  // Index entries with a value, reductions included.
-  uint64_t bytes = 0;   // Of event files.
+  uint64_t bytes = 0;   // Of content.
   int64_t first_step = -1;
   int64_t last_step = -1;
   std::optional<Ledger> ledger;  // Absent in runs of smdebug 1.0.
@@ -30,11 +30,8 @@ struct RunSummary {
   std::vector<Damage> damage;
 };
 
-// Whether there is any file of a run, finished or not. Throws IoError.
-bool HoldsRun(const Storage& storage);
-
-// Reads every index file of the run and checks each against the size of its
-// event file; reads no values. Throws IoError, and FormatError if the folder
+// Reads the index of every step of the run and checks each against the size of
+// its content; reads no values. Throws IoError, and FormatError if the folder
 // holds no run at all.
 RunSummary SummarizeRun(const Storage& storage);
 

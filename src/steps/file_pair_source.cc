@@ -1,0 +1,90 @@
+#include "src/steps/file_pair_source.h"
+
+#include <utility>
+
+#include "src/index/run_files.h"
+#include "src/index/step_index.h"
+
+namespace smdebug::steps {
+namespace {
+
+constexpr std::string_view kIndexFolder = "index/";
+constexpr std::string_view kEventsFolder = "events/";
+// Sorts after every worker's name.
+constexpr std::string_view kAfterAll = "\x7f";
+
+// nullopt for a file that does not even claim to be an index.
+std::optional<StepItem> ItemOf(FileInfo file) {
+  StepItem item = {.size = file.size, .modified = file.modified};
+  if (const auto name = index::ParseStepFileKey(file.key)) {
+    item.step = name->step;
+    item.worker = index::DecodeWorker(name->worker);
+  } else if (!file.key.ends_with(".json")) {
+    return std::nullopt;
+  }
+  item.name = std::move(file.key);
+  return item;
+}
+
+std::string OwnPlace(int64_t step, std::string_view worker) {
+  return index::EventFileKey(step, index::EncodeWorker(worker));
+}
+
+}  // namespace
+
+std::vector<StepItem> FilePairSource::List(std::string_view cursor) const {
+  std::vector<StepItem> items;
+  std::vector<FileInfo> files = storage_->List(kIndexFolder, cursor);
+  items.reserve(files.size());
+  for (FileInfo& file : files) {
+    if (auto item = ItemOf(std::move(file))) items.push_back(*std::move(item));
+  }
+  return items;
+}
+
+std::string FilePairSource::CursorAfter(
+    int64_t step, std::optional<std::string_view> worker) const {
+  return index::IndexFileKey(
+      step, worker ? index::EncodeWorker(*worker) : std::string(kAfterAll));
+}
+
+std::optional<StepItem> FilePairSource::Look(std::string_view name) const {
+  std::optional<FileInfo> file = storage_->Stat(name);
+  return file ? ItemOf(*std::move(file)) : std::nullopt;
+}
+
+std::optional<StepRecord> FilePairSource::ReadIndex(
+    const StepItem& item) const {
+  const std::optional<Blob> blob = storage_->Read(item.name);
+  if (!blob) return std::nullopt;
+  StepRecord record = {index::ParseStepIndex(blob->text(), item.name), {}};
+  const std::string& file = record.index.event_file;
+  if (file != OwnPlace(item.step, item.worker)) record.place = file;
+  return record;
+}
+
+std::string FilePairSource::NameOf(const StepContent& content) const {
+  return content.place.empty() ? OwnPlace(content.step, content.worker)
+                               : std::string(content.place);
+}
+
+std::optional<Blob> FilePairSource::Read(const StepContent& content,
+                                         uint64_t offset,
+                                         uint64_t length) const {
+  return storage_->Read(NameOf(content), offset, length);
+}
+
+std::vector<ContentItem> FilePairSource::ListContents() const {
+  std::vector<ContentItem> items;
+  for (FileInfo& file : storage_->List(kEventsFolder)) {
+    ContentItem item = {.size = file.size, .modified = file.modified};
+    if (auto name = index::ParseStepFileKey(file.key)) {
+      item.worker = index::DecodeWorker(name->worker);
+    }
+    item.name = std::move(file.key);
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+}  // namespace smdebug::steps
