@@ -137,6 +137,7 @@ void Catalog::Insert(TensorRow& row, const Entry& entry, Mode mode) {
 void Catalog::Forget(int64_t step) {
   const auto erase_before = [&](auto& list, auto key) {
     list.erase(list.begin(), std::ranges::lower_bound(list, step, {}, key));
+    if (list.capacity() > 4 * list.size()) list.shrink_to_fit();
   };
   uint64_t first_counts = first_counts_ + counts_.size();
   for (TensorRow& row : tensors_) {

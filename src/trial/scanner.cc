@@ -63,6 +63,15 @@ void Scanner::ForgetOldSteps() {
   catalog_.Forget(forgotten_);
 }
 
+void Scanner::Forget(int64_t step) {
+  const auto steps = catalog_.steps();
+  const auto old =
+      std::ranges::lower_bound(steps, step, {}, &StepRow::step) - steps.begin();
+  if (step <= forgotten_ || 2 * old < std::ssize(steps)) return;
+  forgotten_ = step;
+  catalog_.Forget(step);
+}
+
 void Scanner::Read(const FileInfo& file) {
   const auto name = index::ParseStepFileKey(file.key);
   if (!name && !file.key.ends_with(".json")) return;

@@ -48,6 +48,10 @@ class Scanner {
   // ended, and nothing may be left behind. All steps are complete then.
   void ScanAll();
 
+  // Steps before `step` are needed no more: they are forgotten once they are
+  // half of the catalog, so that nothing is moved often.
+  void Forget(int64_t step);
+
   const Catalog& catalog() const noexcept { return catalog_; }
 
   // Whether every worker wrote it, or will not any more.

@@ -46,16 +46,21 @@ std::span<const Entry> Seek(const TensorRow& row, int64_t step, size_t& next) {
 
 }  // namespace
 
-std::vector<int64_t> Reader::StepsFrom(int64_t first) {
+std::vector<int64_t> Reader::StepsFrom(int64_t first, int64_t most) {
   const base::MutexLock lock(mu_);
   MaybeRefresh();
   const std::span<const StepRow> rows = scanner_.catalog().steps();
   std::vector<int64_t> steps;
   for (auto it = std::ranges::lower_bound(rows, first, {}, &StepRow::step);
-       it != rows.end(); ++it) {
+       it != rows.end() && std::ssize(steps) < most; ++it) {
     if (it->has_data && IsComplete(*it)) steps.push_back(it->step);
   }
   return steps;
+}
+
+void Reader::Forget(int64_t step) {
+  const base::MutexLock lock(mu_);
+  scanner_.Forget(step);
 }
 
 size_t Reader::index_files() const {
