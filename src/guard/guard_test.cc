@@ -125,7 +125,7 @@ TEST_F(GuardTest, AFolderThatGoesAwayDoesNotHarmTheJob) {
   hook->BeginStep();
   SaveFloats(*hook, "weight", {1});
   hook->EndStep();
-  while (hook->stats().steps_saved == 0) std::this_thread::yield();
+  while (guard.reports()[0].steps_judged == 0) std::this_thread::yield();
   std::filesystem::rename(run(), run() + "_gone");
   hook->BeginStep();
   SaveFloats(*hook, "weight", {kNan});
