@@ -63,14 +63,29 @@ enum class RuleStatus : uint8_t {
 
 std::string_view StatusName(RuleStatus status) noexcept;
 
-// What a rule has said about a run so far.
+// A row of judged steps at each of which a rule fired. Where there are too many
+// rows, neighbours become one that has steps between at which it did not.
+struct FiredRange {
+  int64_t first = 0;
+  int64_t last = 0;
+  int64_t count = 0;   // Steps at which it fired.
+  int64_t judged = 0;  // How many steps were judged up to `last`.
+
+  friend bool operator==(const FiredRange&, const FiredRange&) = default;
+};
+
+// What a rule has said about a run so far: bounded, however long the run is and
+// however often the rule fires.
 struct RuleReport {
   std::string name;       // As `<run>/rules/` and the caller know it.
   std::string rule = {};  // The rule with its parameters.
   RuleStatus status = RuleStatus::kInProgress;
   std::string details = {};               // Why, for kError and kIssuesFound.
-  std::vector<int64_t> fired_steps = {};  // In order, each once.
-  std::vector<Finding> findings = {};     // The first kMostFindings.
+  int64_t fired_total = 0;                // Steps at which it fired.
+  std::vector<int64_t> fired_steps = {};  // The first kMostSteps, in order.
+  // All of them, in order, in kMostRanges at most.
+  std::vector<FiredRange> fired_ranges = {};
+  std::vector<Finding> findings = {};  // The first kMostFindings.
   int64_t findings_total = 0;
   int64_t steps_judged = 0;
   int64_t last_step = -1;  // The last one judged.
@@ -80,14 +95,24 @@ struct RuleReport {
   std::string unreadable = {};
 
   static constexpr size_t kMostFindings = 100;
+  static constexpr size_t kMostSteps = 1000;
+  static constexpr size_t kMostRanges = 100;
 
-  // Adds what was found at one step.
-  void Add(std::vector<Finding> found);
+  // Adds what was found at the last step that was judged, or after it.
+  void Add(const std::vector<Finding>& found);
+
+  // Makes this equal to `later`, the same report later on. Findings and steps
+  // that are here already are not copied again.
+  void CatchUpWith(const RuleReport& later);
+
+ private:
+  void AddStep(int64_t step);
 };
 
 // One object on one line, as `smdebug check --json` and `<run>/rules/` have it:
-// name, rule, status, details, fired_steps, findings_total, findings,
-// steps_judged, last_step and ended.
+// name, rule, status, details, fired_total, fired_steps, fired_ranges (first,
+// last and count of each), findings_total, findings, steps_judged, last_step
+// and ended.
 std::string ToJson(const RuleReport& report);
 
 // A rule that fires at a step.
@@ -116,6 +141,11 @@ struct InvokeOptions {
 
   // Whether the run may go on: steps of other runs are waited for then.
   bool live = false;
+
+  // So many of the steps that were judged stay in the trial's memory, at least;
+  // it forgets older ones, as if they were not in the run. A rule keeps what it
+  // saw itself, so only what it asks of older steps is missed. Unset: all.
+  std::optional<int64_t> recent_steps = {};
 
   // Called once for each rule and step at which it fires, after the finding is
   // in its report. Not for steps that an earlier invocation of the same rule
@@ -170,8 +200,12 @@ class Invoker {
   // Ends every rule that is in progress: by what it found, or as stopped.
   void Finish(bool stopped);
 
-  // In the order of adding.
+  // In the order of adding; a copy.
   std::vector<RuleReport> reports() const;
+
+  // The one of the rule that was added as number `index`, from 0 on. Changes as
+  // the invoker goes on.
+  const RuleReport& report(size_t index) const;
 
   // What the rules have to show, as in `rules/<name>/`, that has changed since
   // the last call. For callers without InvokeOptions::reports.

@@ -32,7 +32,7 @@ void PrintReport(const RuleReport& report, Streams streams) {
   if (report.status == RuleStatus::kIssuesFound) {
     streams.out << fmt::format(
         "  {} at {} of {}", Counted(report.findings_total, "finding"),
-        report.fired_steps.size(), Counted(report.steps_judged, "step"));
+        report.fired_total, Counted(report.steps_judged, "step"));
   } else if (!report.details.empty()) {
     streams.out << "  " << Printable(report.details);
   }
@@ -109,7 +109,9 @@ JSON: a list with one object per rule.
 | `rule` | the rule with its parameters |
 | `status` | `NoIssuesFound`, `IssuesFound`, `Error`; in `<run>/rules/` also `InProgress` and `Stopped` |
 | `details` | why; empty if there is nothing to say |
-| `fired_steps` | every step, over all modes, at which the rule fired |
+| `fired_total` | at how many steps the rule fired |
+| `fired_steps` | the first 1,000 of them, over all modes |
+| `fired_ranges` | all of them, in at most 100 ranges of `[first, last, count]`: the rule fired at every judged step of a range, unless there are so many ranges that near ones had to be joined; `count` tells |
 | `findings_total` | how many findings there are, one per step, tensor and worker |
 | `findings` | the first 100: `step`, `mode`, `tensor`, `worker`, `value`, `threshold`, `message` |
 | `steps_judged`, `last_step` | how far it came; the last is null before the first step |

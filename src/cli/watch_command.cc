@@ -26,6 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A job of any length must not fill the memory of who watches it.
+constexpr int64_t kRecentSteps = 1000;
+
 bool HasStopped(const ActionOutcome& outcome) {
   return outcome.kind == ActionKind::kStop &&
          outcome.result == ActionOutcome::Result::kDone;
@@ -62,7 +65,8 @@ was killed leaves no end marker; then `StalledTrainingRule` tells, and `--timeou
 On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
 
-Rules, options and reports are those of `check`, and the verdicts are the same. `<run>/rules/<name>.json` is written when a rule begins, when it first fires, once a second while
+Rules, options and reports are those of `check`, and the verdicts are the same. What was judged a thousand steps ago and more is forgotten, so that a long job takes no more memory; rules
+have taken from it what they need. `<run>/rules/<name>.json` is written when a rule begins, when it first fires, once a second while
 it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`.
 
 A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
@@ -114,6 +118,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     bool is_job_stopped = false;
     InvokeOptions options = options_.ForInvoker(storage);
     options.live = true;
+    options.recent_steps = kRecentSteps;
     options.on_fire = [&](const RuleFire& fire) {
       view.Tell(fire);
       for (const ActionOutcome& outcome : actions->Fire(fire)) {

@@ -31,9 +31,7 @@ Json FindingJson(const std::string& name, const Finding& finding) {
 std::string StatusText(const RuleReport& report) {
   std::string text(StatusName(report.status));
   if (report.findings_total > 0) {
-    text += fmt::format(
-        " at {}",
-        Counted(static_cast<int64_t>(report.fired_steps.size()), "step"));
+    text += fmt::format(" at {}", Counted(report.fired_total, "step"));
   }
   return text;
 }

@@ -36,16 +36,18 @@ class Guardian final : public StepObserver {
   }
 
   void OnStep(int64_t /*step*/) override {
-    if (invoker_ == nullptr) Open();
-    invoker_->JudgeNewSteps();
-    TakeReports();
+    Judge([this] {
+      if (invoker_ == nullptr) Open();
+      invoker_->JudgeNewSteps();
+    });
   }
 
   void OnEnd() override {
     if (invoker_ == nullptr) return;
-    invoker_->JudgeNewSteps();
-    invoker_->Finish(/*stopped=*/false);
-    TakeReports();
+    Judge([this] {
+      invoker_->JudgeNewSteps();
+      invoker_->Finish(/*stopped=*/false);
+    });
   }
 
   int64_t fired_rules() const noexcept {
@@ -75,10 +77,24 @@ class Guardian final : public StepObserver {
     for (const RuleEvaluation& rule : rules_) invoker_->Add(rule);
   }
 
-  void TakeReports() {
-    std::vector<RuleReport> reports = invoker_->reports();
+  // Does `work` and takes what the rules have found since. The hook asks no
+  // more after an exception, so the reports tell of it.
+  template <typename Work>
+  void Judge(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      const base::MutexLock lock(mu_);
+      for (RuleReport& report : reports_) {
+        report.status = RuleStatus::kError;
+        report.details = error.what();
+      }
+      throw;
+    }
     const base::MutexLock lock(mu_);
-    reports_ = std::move(reports);
+    for (size_t i = 0; i < reports_.size(); ++i) {
+      reports_[i].CatchUpWith(invoker_->report(i));
+    }
   }
 
   const std::shared_ptr<Storage> storage_;

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "src/storage/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/temp_dir.h"
 
@@ -19,6 +20,7 @@ namespace smdebug {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::SaveEverything;
 using testing::SaveFloats;
 
@@ -123,26 +125,68 @@ TEST_F(GuardTest, AFolderThatGoesAwayDoesNotHarmTheJob) {
   hook->BeginStep();
   SaveFloats(*hook, "weight", {1});
   hook->EndStep();
-  while (hook->stats().steps_saved == 0) std::this_thread::yield();
+  while (guard.reports()[0].steps_judged == 0) std::this_thread::yield();
   std::filesystem::rename(run(), run() + "_gone");
   hook->BeginStep();
   SaveFloats(*hook, "weight", {kNan});
   hook->Close();
-  EXPECT_GE(hook->stats().steps_saved, 1);
+  EXPECT_EQ(hook->stats().steps_saved, 2);
+  EXPECT_EQ(hook->stats().lost, 0);
+  EXPECT_EQ(guard.reports()[0].status, RuleStatus::kIssuesFound);
+  EXPECT_THAT(guard.reports()[0].fired_steps, ElementsAre(1));
 }
 
-TEST_F(GuardTest, ALongJobDoesNotFillTheMemory) {
-  auto hook = Open();
-  RuleGuard guard(*hook, Rules({"LossNotDecreasing:num_steps=5"}));
+TEST_F(GuardTest, AStoreThatCannotBeReadEndsTheRulesAndNotTheJob) {
+  const auto faulty =
+      std::make_shared<storage::FaultStorage>(OpenMemoryStorage());
+  Hook hook(SaveEverything(), {}, {}, faulty, nullptr);
+  RuleGuard guard(hook, Rules({"ExplodingTensor"}));
+  hook.BeginStep();
+  SaveFloats(hook, "weight", {1});
+  hook.EndStep();
+  while (guard.reports()[0].steps_judged == 0) std::this_thread::yield();
+  faulty->plan().FailAll(storage::Operation::kList, EIO);
+  for (int step = 1; step < 4; ++step) {
+    hook.BeginStep();
+    SaveFloats(hook, "weight", {kNan});
+  }
+  hook.Close();
+  EXPECT_GT(faulty->plan().failures(), 0u);
+  EXPECT_EQ(hook.stats().steps_saved, 4);
+  EXPECT_EQ(hook.stats().lost, 0);
+  EXPECT_EQ(guard.fired_rules(), 0);
+  EXPECT_EQ(guard.reports()[0].status, RuleStatus::kError);
+  EXPECT_THAT(guard.reports()[0].details, HasSubstr("list"));
+}
+
+TEST_F(GuardTest, ALongJobIsJudgedToItsEnd) {
+  Hook hook(SaveEverything(), {}, {}, OpenMemoryStorage(), nullptr);
+  RuleGuard guard(hook, Rules({"LossNotDecreasing:num_steps=5"}));
   for (int step = 0; step < 2100; ++step) {
-    hook->BeginStep();
-    SaveFloats(*hook, "loss",
+    hook.BeginStep();
+    SaveFloats(hook, "loss",
                {step < 2050 ? 1.0f / static_cast<float>(step + 1) : 1.0f});
   }
-  hook->Close();
+  hook.Close();
   const RuleReport report = guard.reports()[0];
   EXPECT_EQ(report.steps_judged, 2100);
   EXPECT_EQ(report.fired_steps.front(), 2050);
+}
+
+// The rule begins late and asks for the loss 2,400 steps ago, which would make
+// it fire if it were still known.
+TEST_F(GuardTest, StepsOfLongAgoAreForgotten) {
+  Hook hook(SaveEverything(), {}, {}, OpenMemoryStorage(), nullptr);
+  RuleGuard guard(hook,
+                  Rules({"LossNotDecreasing:num_steps=2400:start_step=2500"}));
+  for (int step = 0; step < 2600; ++step) {
+    hook.BeginStep();
+    SaveFloats(hook, "loss", {1});
+  }
+  hook.Close();
+  const RuleReport report = guard.reports()[0];
+  EXPECT_EQ(report.steps_judged, 100);
+  EXPECT_EQ(report.status, RuleStatus::kNoIssuesFound);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "src/hook/batch_queue.h"
 
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -49,8 +50,7 @@ TEST(BatchQueueTest, NothingComesWithinTheTime) {
   EXPECT_FALSE(queue.HasEnded());
 }
 
-// Whatever the taker is at: working, napping, or waiting to be woken.
-TEST(BatchQueueTest, NoBatchIsMissedByANappingTaker) {
+TEST(BatchQueueTest, NoBatchIsMissedByATakerAtWork) {
   BatchQueue queue;
   std::vector<int64_t> taken;
   std::thread taker([&] { taken = TakeAll(queue); });
@@ -58,7 +58,6 @@ TEST(BatchQueueTest, NoBatchIsMissedByANappingTaker) {
   for (int64_t step = 0; step < 200; ++step) {
     steps.push_back(step);
     queue.Add(OfStep(step, /*bytes=*/step % 50 == 0 ? 1 << 20 : 8));
-    if (step % 40 == 0) std::this_thread::sleep_for(BatchQueue::kNap * 3 / 2);
     if (step % 60 == 0) queue.Wake();
   }
   queue.End();
@@ -72,6 +71,50 @@ TEST(BatchQueueTest, AWokenTakerLooksAround) {
   EXPECT_FALSE(queue.Take(kLong));
   waker.join();
   EXPECT_FALSE(queue.HasEnded());
+}
+
+// Each is added when the one before was taken, so during the nap after it. What
+// wakes the taker is that the batch is large, a hurry, or the end of the nap.
+TEST(BatchQueueTest, NoBatchIsMissedByANappingTaker) {
+  BatchQueue queue;
+  std::atomic<int64_t> taken = 0;
+  std::thread taker([&] {
+    while (queue.Take(kLong)) ++taken;
+  });
+  constexpr int64_t kSteps = 15;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    queue.Add(OfStep(step, /*bytes=*/step % 3 == 0 ? 1 << 20 : 8));
+    if (step % 3 == 1) queue.Wake();
+    while (taken <= step) std::this_thread::yield();
+  }
+  queue.End();
+  taker.join();
+  EXPECT_EQ(taken, kSteps);
+}
+
+// A take that gave nothing has the nap behind it.
+TEST(BatchQueueTest, NoBatchIsMissedByATakerThatWaitsToBeWoken) {
+  BatchQueue queue;
+  std::vector<int64_t> taken;
+  std::atomic<int64_t> rests = 0;
+  std::thread taker([&] {
+    while (!queue.HasEnded()) {
+      std::optional<Batch> batch = queue.Take(std::chrono::seconds(0));
+      if (!batch) {
+        ++rests;
+        batch = queue.Take(kLong);
+      }
+      if (batch) taken.push_back(batch->stamp.step);
+    }
+  });
+  for (int64_t step = 0; step < 5; ++step) {
+    while (rests <= step) std::this_thread::yield();
+    queue.Add(OfStep(step));
+  }
+  while (rests <= 5) std::this_thread::yield();
+  queue.End();
+  taker.join();
+  EXPECT_THAT(taken, ElementsAre(0, 1, 2, 3, 4));
 }
 
 TEST(BatchQueueTest, TheEndIsHeardDuringANap) {

@@ -24,6 +24,37 @@ constexpr double kSureOfConfusion = 2;
 // When robust: part of the accuracy that is little for a class.
 constexpr double kLittle = 2.0 / 3;
 
+// The accuracies of windows in order. From kMost on neighbours are kept as
+// their mean, so that a long job takes no more memory and time for each. One
+// thread at a time.
+class Accuracies {
+ public:
+  void Add(double accuracy) {
+    sum_ += accuracy;
+    if (++pending_ < together_) return;
+    means_.push_back(sum_ / static_cast<double>(together_));
+    sum_ = 0;
+    pending_ = 0;
+    if (means_.size() < kMost) return;
+    for (size_t i = 0; i < kMost / 2; ++i) {
+      means_[i] = (means_[2 * i] + means_[2 * i + 1]) / 2;
+    }
+    means_.resize(kMost / 2);
+    together_ *= 2;
+  }
+
+  // Each of as many windows.
+  const std::vector<double>& means() const noexcept { return means_; }
+
+ private:
+  static constexpr size_t kMost = 1024;
+
+  std::vector<double> means_;
+  int64_t together_ = 1;  // Windows of a mean.
+  int64_t pending_ = 0;   // Those of the next one so far.
+  double sum_ = 0;
+};
+
 // When robust, verdicts are about windows of at least 100 pairs, and come when
 // the accuracy no longer grows: after 20 windows of which the last third is
 // hardly better than the middle one, or at the end after 4 of which the later
@@ -61,7 +92,7 @@ class Confusion final : public Rule {
     if (!robust_) {
       Judge(matrix, tensor, findings);
     } else if (matrix.pairs() >= kWindowPairs) {
-      accuracies_.push_back(matrix.Accuracy());
+      accuracies_.Add(matrix.Accuracy());
       pairs_ += matrix.pairs();
       last_.push_back(std::exchange(window_, {}));
       if (last_.size() > kJudgedWindows) last_.pop_front();
@@ -73,7 +104,7 @@ class Confusion final : public Rule {
 
   std::vector<Finding> Finish(StepView& /*last*/) override {
     std::vector<Finding> findings;
-    const bool is_new = accuracies_.size() < kLeastWindows;
+    const bool is_new = accuracies_.means().size() < kLeastWindows;
     if (is_new && HasSettled(kLeastWindowsAtEnd, 2)) {
       Judge(Last(2), tensor_, findings);
     }
@@ -130,17 +161,18 @@ class Confusion final : public Rule {
   // Whether the accuracy of the last of so many parts is not surely better than
   // that of the part before.
   bool HasSettled(size_t least_windows, size_t parts) const {
-    if (accuracies_.size() < least_windows) return false;
-    const auto length = static_cast<int64_t>(accuracies_.size() / parts);
+    const std::vector<double>& all = accuracies_.means();
+    if (all.size() < least_windows) return false;
+    const auto length = static_cast<int64_t>(all.size() / parts);
     const auto mean = [&](auto begin) {
       return std::accumulate(begin, begin + length, 0.0) /
              static_cast<double>(length);
     };
-    const double early = mean(accuracies_.end() - 2 * length);
-    const double late = mean(accuracies_.end() - length);
+    const double early = mean(all.end() - 2 * length);
+    const double late = mean(all.end() - length);
     const double pairs = static_cast<double>(pairs_) *
                          static_cast<double>(length) /
-                         static_cast<double>(accuracies_.size());
+                         static_cast<double>(all.size());
     const double error =
         std::sqrt((early * (1 - early) + late * (1 - late)) / pairs);
     return late - early <= kSureOfConfusion * error;
@@ -148,7 +180,8 @@ class Confusion final : public Rule {
 
   // The last windows of the last of so many parts, taken together.
   ConfusionMatrix Last(size_t parts) const {
-    const size_t count = std::min(accuracies_.size() / parts, last_.size());
+    const size_t count =
+        std::min(accuracies_.means().size() / parts, last_.size());
     ConfusionMatrix together;
     for (size_t i = last_.size() - count; i < last_.size(); ++i) {
       together.Add(last_[i]);
@@ -220,7 +253,7 @@ class Confusion final : public Rule {
   ConfusionMatrix window_;
   std::deque<ConfusionMatrix> last_;  // Full windows, at most kJudgedWindows,
   std::string tensor_;                // and whose the last one was.
-  std::vector<double> accuracies_;    // By window.
+  Accuracies accuracies_;             // Of all full windows.
   int64_t pairs_ = 0;
 };
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "src/rules/testing.h"
 
 namespace smdebug::rules {
@@ -147,6 +150,20 @@ TEST(ConfusionTest, RobustFiresOnTwoClassesThatAreSwappedAmongOthers) {
 TEST(ConfusionTest, RobustFiresIfAllOfTenClassesAreTakenForOne) {
   FakeRun run = Classified(30, 10, [](int64_t, int64_t) { return 0; });
   EXPECT_EQ(run.Fired("Confusion:robust=true").size(), 11U);
+}
+
+// More windows than are kept one by one.
+TEST(ConfusionTest, RobustGoesOnThroughALongJob) {
+  std::vector<int64_t> labels(100, 0);
+  std::vector<int64_t> predictions(100, 0);
+  std::fill(labels.begin() + 50, labels.end(), 1);
+  FakeRun run;
+  for (int64_t step = 0; step < 2200; ++step) {
+    run.At(step).PutInts("labels", labels).PutInts("predictions", predictions);
+  }
+  const auto fired = run.Fired("Confusion:robust=true");
+  ASSERT_EQ(fired.size(), 2181U);
+  EXPECT_EQ(fired.front(), 19);
 }
 
 }  // namespace

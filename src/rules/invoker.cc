@@ -35,6 +35,9 @@ void Invoker::NoteWait(double seconds) { session_->NoteWait(seconds); }
 void Invoker::Finish(bool stopped) { session_->Finish(stopped); }
 
 std::vector<RuleReport> Invoker::reports() const { return session_->reports(); }
+const RuleReport& Invoker::report(size_t index) const {
+  return session_->report(index);
+}
 std::vector<RuleFile> Invoker::Files() { return session_->Files(); }
 int64_t Invoker::last_step() const noexcept { return session_->last_step(); }
 int64_t Invoker::steps_judged() const noexcept {

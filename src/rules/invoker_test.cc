@@ -1,5 +1,6 @@
 #include "smdebug/invoker.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -261,6 +262,75 @@ TEST_F(InvokerTest, AStepWhoseVerdictWasCalledOffIsNotJudged) {
   EXPECT_EQ(report.steps_judged, 1);
   EXPECT_EQ(report.last_step, 0);
   EXPECT_FALSE(report.ended);
+}
+
+// Notes how far back it can look.
+class LooksBack final : public Rule {
+ public:
+  explicit LooksBack(std::vector<size_t>* seen) : seen_(seen) {}
+
+  std::vector<Finding> Check(StepView& view) override {
+    seen_->push_back(view.History("gradient/a").size());
+    const auto before = view.Before("gradient/a", view.step());
+    if (before && !view.ValueAt("gradient/a", before->step)) {
+      return {{.message = "the step before has no value"}};
+    }
+    return {};
+  }
+
+ private:
+  std::vector<size_t>* seen_;
+};
+
+TEST_F(InvokerTest, WhatWasJudgedLongAgoIsForgottenIfAskedFor) {
+  Declare({"worker_0"});
+  std::vector<size_t> seen;
+  RuleType type;
+  type.name = "Own";
+  type.make = [&](const RuleParameters&) {
+    return std::make_unique<LooksBack>(&seen);
+  };
+  Save(0);
+  Trial* trial = Open();
+  Invoker invoker(trial, {.recent_steps = 10});
+  invoker.Add({.name = "Own", .spec = {.name = "Own"}}, type);
+  for (int64_t step = 1; step <= 100; ++step) {
+    EXPECT_EQ(invoker.JudgeNewSteps(), 1);
+    Save(step);
+  }
+  EXPECT_EQ(seen.size(), 100u);
+  EXPECT_EQ(std::ranges::max(seen), 20u);
+  EXPECT_GT(seen.back(), 10u);
+  EXPECT_EQ(invoker.report(0).findings_total, 0);
+}
+
+// Who comes late has all of the run to judge first.
+TEST_F(InvokerTest, NothingIsForgottenBeforeItIsJudged) {
+  SaveRun(100);
+  std::vector<size_t> seen;
+  RuleType type;
+  type.name = "Own";
+  type.make = [&](const RuleParameters&) {
+    return std::make_unique<LooksBack>(&seen);
+  };
+  Trial* trial = Open();
+  Invoker invoker(trial, {.recent_steps = 10});
+  invoker.Add({.name = "Own", .spec = {.name = "Own"}}, type);
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_EQ(invoker.report(0).steps_judged, 100);
+  EXPECT_EQ(invoker.report(0).findings_total, 0);
+  EXPECT_LT(seen.back(), 50u);
+}
+
+TEST_F(InvokerTest, NoMoreStepsAreJudgedThanAskedFor) {
+  SaveRun(5);
+  Invoker invoker(Open(), {});
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_EQ(invoker.JudgeNewSteps(2), 2);
+  EXPECT_EQ(invoker.last_step(), 1);
+  EXPECT_EQ(invoker.JudgeNewSteps(2), 2);
+  EXPECT_EQ(invoker.JudgeNewSteps(2), 1);
+  EXPECT_EQ(invoker.report(0).fired_total, 2);
 }
 
 TEST_F(InvokerTest, AStallFiresOncePerWait) {

@@ -15,8 +15,6 @@
 namespace smdebug::rules {
 namespace {
 
-using Kind = RuleParameter::Kind;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // MXNet's dense0_relu_input_0; PyTorch's relu_input_0 and net.relu1_input_0;
@@ -190,6 +188,7 @@ class PoorWeightInitialization final : public Rule {
 }  // namespace
 
 RuleType PoorWeightInitializationType() {
+  using Kind = RuleParameter::Kind;
   return {
       .name = "PoorWeightInitialization",
       .summary = "The first steps look as if weights were initialised badly.",

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -20,10 +23,74 @@ TEST(ReportTest, StepsFireOnceAndTheFirstFindingsAreKept) {
   for (int64_t step = 0; step < 60; ++step) {
     report.Add({{.step = step, .tensor = "a"}, {.step = step, .tensor = "b"}});
   }
+  EXPECT_EQ(report.fired_total, 60);
   EXPECT_EQ(report.fired_steps.size(), 60u);
   EXPECT_EQ(report.findings_total, 120);
   ASSERT_EQ(report.findings.size(), RuleReport::kMostFindings);
   EXPECT_EQ(report.findings.back().step, 49);
+}
+
+// Judges so many steps, every `interval`-th of the run, and fires where asked.
+RuleReport FireAt(int64_t steps, int64_t interval,
+                  const std::function<bool(int64_t)>& fires) {
+  RuleReport report{.name = "R"};
+  for (int64_t i = 0; i < steps; ++i) {
+    ++report.steps_judged;
+    report.last_step = i * interval;
+    if (fires(i)) report.Add({{.step = i * interval, .tensor = "a"}});
+  }
+  return report;
+}
+
+TEST(ReportTest, ARowOfJudgedStepsIsOneRange) {
+  const RuleReport report =
+      FireAt(100, 10, [](int64_t i) { return i < 20 || i == 50 || i >= 98; });
+  EXPECT_EQ(report.fired_total, 23);
+  EXPECT_THAT(report.fired_ranges, ElementsAre(FiredRange{0, 190, 20, 20},
+                                               FiredRange{500, 500, 1, 51},
+                                               FiredRange{980, 990, 2, 100}));
+}
+
+TEST(ReportTest, IsBoundedHoweverOftenARuleFires) {
+  const RuleReport report =
+      FireAt(100'000, 1, [](int64_t i) { return i % 2 == 0; });
+  EXPECT_EQ(report.fired_total, 50'000);
+  EXPECT_EQ(report.findings.size(), RuleReport::kMostFindings);
+  ASSERT_EQ(report.fired_steps.size(), RuleReport::kMostSteps);
+  EXPECT_EQ(report.fired_steps.back(), 1998);
+  ASSERT_EQ(report.fired_ranges.size(), RuleReport::kMostRanges);
+  int64_t count = 0;
+  int64_t last = -1;
+  for (const FiredRange& range : report.fired_ranges) {
+    EXPECT_GT(range.first, last);
+    EXPECT_GE(range.last, range.first);
+    last = range.last;
+    count += range.count;
+  }
+  EXPECT_EQ(count, report.fired_total);
+  EXPECT_EQ(report.fired_ranges.front().first, 0);
+  EXPECT_EQ(last, 99'998);
+}
+
+TEST(ReportTest, TheWidestGapsStayWhenRangesAreJoined) {
+  // Two phases, each of too many fires that stand alone.
+  const RuleReport report = FireAt(
+      2000, 1, [](int64_t i) { return i % 3 == 0 && (i < 600 || i >= 1400); });
+  const auto second =
+      std::ranges::find(report.fired_ranges, 1401, &FiredRange::first);
+  ASSERT_NE(second, report.fired_ranges.end());
+  EXPECT_EQ(std::prev(second)->last, 597);
+}
+
+TEST(ReportTest, ACopyCatchesUp) {
+  const auto fires = [](int64_t i) { return i % 7 < 3; };
+  RuleReport copy{.name = "R"};
+  for (const int64_t steps : {0, 5, 5, 40, 5000}) {
+    const RuleReport report = FireAt(steps, 1, fires);
+    copy.CatchUpWith(report);
+    EXPECT_EQ(ToJson(copy), ToJson(report)) << steps;
+    EXPECT_EQ(copy.fired_ranges, report.fired_ranges) << steps;
+  }
 }
 
 TEST(ReportTest, JsonHasTheFieldsByName) {
@@ -40,7 +107,9 @@ TEST(ReportTest, JsonHasTheFieldsByName) {
   EXPECT_EQ(json["name"], "R");
   EXPECT_EQ(json["status"], "IssuesFound");
   EXPECT_EQ(json["findings_total"], 1);
+  EXPECT_EQ(json["fired_total"], 1);
   EXPECT_THAT(json["fired_steps"].get<std::vector<int64_t>>(), ElementsAre(4));
+  EXPECT_EQ(json["fired_ranges"], nlohmann::json::parse("[[4, 4, 1]]"));
   const auto& finding = json["findings"][0];
   EXPECT_EQ(finding["step"], 4);
   EXPECT_EQ(finding["mode"], ModeName(Mode::kTrain));

@@ -14,8 +14,6 @@
 namespace smdebug::rules {
 namespace {
 
-using Kind = RuleParameter::Kind;
-
 // MXNet's dense0_tanh_input_0; PyTorch's tanh_input_0 and net.sigmoid1_input_0;
 // Keras's tanh/inputs. The name also tells which of the two it is.
 constexpr const char* kActivationNames =
@@ -139,14 +137,14 @@ class SaturatedActivation final : public Rule {
 RuleParameter Limit(std::string name, std::string fallback,
                     std::string meaning) {
   return {.name = std::move(name),
-          .kind = Kind::kNumber,
+          .kind = RuleParameter::Kind::kNumber,
           .fallback = std::move(fallback),
           .meaning = std::move(meaning)};
 }
 
 RuleParameter PairParameter(std::string name, std::string meaning) {
   return {.name = std::move(name),
-          .kind = Kind::kList,
+          .kind = RuleParameter::Kind::kList,
           .meaning = std::move(meaning)};
 }
 

@@ -99,11 +99,12 @@ void Session::UpdateDesks() {
 
 int64_t Session::JudgeNewSteps(int64_t most) {
   int64_t judged = 0;
-  for (const int64_t step : trial_->reader().StepsFrom(next_step_)) {
-    if (judged >= most || AllPast(step) || !GoOn()) break;
+  for (const int64_t step : trial_->reader().StepsFrom(next_step_, most)) {
+    if (AllPast(step) || !GoOn()) break;
     JudgeStep(step);
     next_step_ = step + 1;
     ++judged;
+    ForgetOldSteps(step);
     SaveReports();
   }
   const size_t files = trial_->reader().index_files();
@@ -131,6 +132,16 @@ void Session::JudgeStep(int64_t step) {
   }
   last_step_ = step;
   ++steps_judged_;
+}
+
+// In portions of recent_steps, so that twice as many are kept at most.
+void Session::ForgetOldSteps(int64_t step) {
+  if (!options_.recent_steps || ++since_mark_ < *options_.recent_steps) return;
+  since_mark_ = 0;
+  const int64_t before = std::exchange(mark_, step + 1);
+  if (before < 0) return;
+  for (const auto& desk : desks_) desk->view.Forget(before);
+  trial_->reader().Forget(before);
 }
 
 void Session::MoveOthers(const Judge& judge, int64_t step) {

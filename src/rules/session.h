@@ -42,6 +42,9 @@ class Session {
 
   // In the order of adding.
   std::vector<RuleReport> reports() const;
+  const RuleReport& report(size_t index) const {
+    return places_.at(index).judge->report;
+  }
   // What the rules have to show that has changed since they were last asked.
   std::vector<RuleFile> Files();
   int64_t last_step() const noexcept { return last_step_; }
@@ -65,6 +68,7 @@ class Session {
   size_t OtherTrial(const std::string& path);
   void UpdateDesks();
   void JudgeStep(int64_t step);
+  void ForgetOldSteps(int64_t step);
   void MoveOthers(const Judge& judge, int64_t step);
   void AwaitOther(Trial& other, int64_t step) const;
   bool AllPast(int64_t step) const;
@@ -82,6 +86,8 @@ class Session {
   int64_t next_step_ = 0;
   int64_t last_step_ = -1;
   int64_t steps_judged_ = 0;
+  int64_t mark_ = -1;       // Steps before it are the next to be forgotten.
+  int64_t since_mark_ = 0;  // Steps judged from there on.
   size_t index_files_ = 0;
   Clock::time_point newest_ = Clock::now();  // When something came last.
   bool finished_ = false;

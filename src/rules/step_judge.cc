@@ -1,6 +1,5 @@
 #include "smdebug/step_judge.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "smdebug/error.h"
@@ -32,15 +31,14 @@ void StepJudge::BeginAt(int64_t step) {
 
 std::vector<Finding> StepJudge::Check(int64_t step) {
   if (step == asked_) return found_;
-  const std::vector<int64_t> steps = trial_->Steps(Mode::kGlobal);
-  if (!std::ranges::binary_search(steps, step)) return {};
+  if (trial_->HasPassedStep(step) != StepState::kAvailable) return {};
   if (asked_ < 0 || step < asked_) BeginAt(step);
-  const int64_t unreadable = invoker_->reports().front().unreadable_steps;
+  const RuleReport& report = invoker_->report(0);
+  const int64_t unreadable = report.unreadable_steps;
   while (invoker_->last_step() < step) {
     found_.clear();
     if (invoker_->JudgeNewSteps(/*most=*/1) == 0) break;
   }
-  const RuleReport report = invoker_->reports().front();
   if (report.status == RuleStatus::kError) {
     throw InsufficientInformation(evaluation_.name, report.details);
   }

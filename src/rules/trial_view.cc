@@ -111,6 +111,13 @@ void TrialView::DropOldPages() {
   pages_.resize(kept);
 }
 
+void TrialView::Forget(int64_t step) {
+  std::erase_if(pages_,
+                [&](const auto& page) { return page->table.step < step; });
+  leaves_.clear();
+  leaf_bytes_ = 0;
+}
+
 const std::string& TrialView::WorkerOf(std::string_view tensor) {
   const auto id = IdOf(tensor);
   if (!id) return worker_;

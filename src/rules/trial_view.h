@@ -42,6 +42,9 @@ class TrialView final : public StepView {
   // Goes to a step. Nothing is there if the trial does not have it.
   void MoveTo(int64_t step);
 
+  // Forgets what was read before `step`, which the trial is about to forget.
+  void Forget(int64_t step);
+
   // The views that Other() gives; they are moved by their owner.
   void SetOthers(std::span<TrialView* const> others) { others_ = others; }
 

@@ -185,11 +185,18 @@ TEST_F(XgboostReportTest, OddNumbersGiveAPage) {
   run_.Put("labels", {0, 1, 5}).Put("predictions", {std::nan(""), 0.5, 0.5});
   run_.Put("train-error", {std::nan("")}).Put("train-x", {1e308});
   const auto rule = MakeRule(ParseRuleSpec("CreateXgboostReport"));
-  run_.JudgeWith(*rule);
-  for (const RuleFile& file : rule->Files()) {
-    if (!file.name.ends_with("html")) continue;
-    EXPECT_EQ(TagTrouble(file.content), "");
+  EXPECT_THAT(run_.JudgeWith(*rule), IsEmpty());
+  const std::vector<RuleFile> files = rule->Files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].name, "xgboost_report.html");
+  EXPECT_EQ(TagTrouble(files[0].content), "");
+  for (const char* odd : {"\"nan", " nan", ",nan", "\"inf", ",inf"}) {
+    EXPECT_THAT(files[0].content, Not(HasSubstr(odd)));
   }
+  const json report = json::parse(files[1].content);
+  EXPECT_EQ(report["metrics"]["train-x"], json::parse("[[0,1e308]]"));
+  EXPECT_EQ(report["labels"].size(), 10u);
+  EXPECT_TRUE(report.contains("classification"));
 }
 
 TEST_F(XgboostReportTest, LabelsOfAnotherLengthAreNotCompared) {

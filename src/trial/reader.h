@@ -88,8 +88,11 @@ class Reader {
 
   // About whole steps. None of these looks for new steps, except the first.
 
-  // Complete steps from `first` on, over all modes, in order.
-  std::vector<int64_t> StepsFrom(int64_t first);
+  // Complete steps from `first` on, over all modes, in order; the first `most`.
+  std::vector<int64_t> StepsFrom(int64_t first, int64_t most);
+  // Steps before `step` are needed no more. They are forgotten once they are
+  // half of what is known, as if they were not in the run.
+  void Forget(int64_t step);
   // How many steps of workers were taken in so far.
   size_t index_files() const;
   // Makes `table` that of `step`.

@@ -66,6 +66,17 @@ void Scanner::ForgetOldSteps() {
   catalog_.Forget(forgotten_);
 }
 
+bool Scanner::IsWorthForgetting(int64_t step) const {
+  const Catalog::Steps& steps = catalog_.steps();
+  const auto old = std::distance(steps.begin(), steps.LowerBound(step));
+  return step > forgotten_ && 2 * old >= static_cast<int64_t>(steps.size());
+}
+
+void Scanner::Forget(int64_t step) {
+  forgotten_ = step;
+  catalog_.Forget(step);
+}
+
 Scanner::BadSteps& Scanner::WritableDamaged() {
   if (!std::exchange(owns_damaged_, true)) {
     damaged_ = std::make_shared<BadSteps>(*damaged_);

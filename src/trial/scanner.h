@@ -56,6 +56,12 @@ class Scanner {
   // ended, and nothing may be left behind. All steps are complete then.
   void ScanAll();
 
+  // Whether steps before `step` are half of the catalog, so that to forget them
+  // moves nothing often.
+  bool IsWorthForgetting(int64_t step) const;
+  // Forgets steps before `step`.
+  void Forget(int64_t step);
+
   const Catalog& catalog() const noexcept { return catalog_; }
 
   // Whether every worker wrote it, or will not any more.

@@ -27,14 +27,23 @@ void Extend(StepCursor& cursor, const Catalog& catalog) {
 
 }  // namespace
 
-std::vector<int64_t> Reader::StepsFrom(int64_t first) {
+std::vector<int64_t> Reader::StepsFrom(int64_t first, int64_t most) {
   const SnapshotPtr known = MaybeRefresh();
   const Catalog::Steps& rows = known->catalog().steps();
   std::vector<int64_t> steps;
-  for (auto it = rows.LowerBound(first); it != rows.end(); ++it) {
+  for (auto it = rows.LowerBound(first);
+       it != rows.end() && std::ssize(steps) < most; ++it) {
     if (it->has_data && known->IsComplete(*it)) steps.push_back(it->step);
   }
   return steps;
+}
+
+void Reader::Forget(int64_t step) {
+  if (!Known()->scanner.IsWorthForgetting(step)) return;
+  const Turn turn(this);
+  Snapshot draft = Known()->Draft();
+  draft.scanner.Forget(step);
+  Commit(std::move(draft));
 }
 
 size_t Reader::index_files() const { return Known()->catalog().file_count(); }

@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <random>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,7 +26,6 @@
 namespace smdebug {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using testing::SaveEverything;
 using testing::TempDir;
@@ -38,7 +39,8 @@ float ElementOf(int64_t step, int tensor) {
 // Some tensors are small, some large enough to be mapped.
 size_t SizeOf(int tensor) { return tensor == 0 ? 100'000 : 700; }
 
-// Writes `steps` steps with random pauses and exits; in a child.
+// Writes `steps` steps and exits; in a child. Now and then it goes on only when
+// all steps before are there, so that readers meet a step at any of its stages.
 [[noreturn]] void Write(const std::string& run, const Worker& worker,
                         int64_t steps, unsigned seed) {
   std::mt19937 random(seed);
@@ -50,8 +52,8 @@ size_t SizeOf(int tensor) { return tensor == 0 ? 100'000 : 700; }
     for (int i = 0; i < kTensors; ++i) {
       testing::SaveFloats(hook, fmt::format("t{}", i),
                           std::vector<float>(SizeOf(i), ElementOf(step, i)));
-      if (random() % 4 == 0) {
-        std::this_thread::sleep_for(microseconds(random() % 1500));
+      if (random() % 8 == 0) {
+        while (hook.stats().steps_saved < step) std::this_thread::yield();
       }
     }
     hook.SaveScalar("loss", static_cast<double>(step));
@@ -79,6 +81,17 @@ void CheckStep(Trial& trial, int64_t step, const std::string& worker) {
   }
   ASSERT_EQ(trial.tensor("scalar/loss").At(step, Mode::kGlobal, worker).Get(0),
             static_cast<double>(step));
+}
+
+// Whether some file of the run is being written.
+bool HasPendingFile(const std::string& run) {
+  namespace fs = std::filesystem;
+  std::error_code gone;
+  for (fs::recursive_directory_iterator it(run, gone), end; !gone && it != end;
+       it.increment(gone)) {
+    if (it->path().extension() == ".tmp") return true;
+  }
+  return false;
 }
 
 TEST(LiveTest, AReaderSeesEveryStepWholeUntilTheEnd) {
@@ -129,7 +142,12 @@ TEST(LiveTest, AKilledWriterLeavesNoPartialStepToTheReader) {
       }
       if (killed) break;
       if (checked >= kill_after) {
-        std::this_thread::sleep_for(microseconds(random() % 3000));
+        // In the midst of a file, or a little after one.
+        if (round % 2 == 0) {
+          while (!HasPendingFile(run)) std::this_thread::yield();
+        } else {
+          trial->WaitForChange(milliseconds(1000));
+        }
         ASSERT_EQ(kill(writer, SIGKILL), 0);
         waitpid(writer, nullptr, 0);
         killed = true;

@@ -20,6 +20,7 @@ from smdebug.rules.rule_invoker import firings
 from smdebug.trials import create_trial
 
 _OK, _FIRED = 0, 1
+_MOST_STEPS = 1000
 
 
 def _parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
@@ -67,13 +68,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     trial = create_trial(options.trial_dir, range_steps=None if steps == (None, None) else steps)
     others = [create_trial(path) for path in parse_list_from_str(options.other_trials)]
     rule = make_rule(rule_class, trial, others, given)
-    fired_steps: list[int] = []
+    fired_total = 0
+    fired_steps: list[int] = []  # The first ones.
     status, details = "NoIssuesFound", ""
     try:
         for fired in firings(rule, *steps):
             if parse_bool(options.raise_rule_eval_cond_exception, False):
                 raise fired
-            fired_steps.append(fired.step)
+            fired_total += 1
+            if len(fired_steps) < _MOST_STEPS:
+                fired_steps.append(fired.step)
             _tell(options.json, {"event": "finding", "step": fired.step, "message": str(fired)})
             status, details = "IssuesFound", details or str(fired)
     except NoMoreData:
@@ -83,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "name": rule.rule_name,
         "status": status,
         "details": details,
+        "fired_total": fired_total,
         "fired_steps": fired_steps,
     }
     _tell(options.json, report)
@@ -95,4 +100,4 @@ def _tell(as_json: bool, told: dict[str, Any]) -> None:
     elif told["event"] == "finding":
         print(f"step {told['step']}: {told['message']}", flush=True)
     else:
-        print(f"{told['name']}  {told['status']} at {len(told['fired_steps'])} steps", flush=True)
+        print(f"{told['name']}  {told['status']} at {told['fired_total']} steps", flush=True)

@@ -1,0 +1,75 @@
+// The input is the action_json of a rule, and one action as a user writes it on
+// a command line. None is done.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "smdebug/action.h"
+#include "smdebug/error.h"
+#include "smdebug/log.h"
+#include "tests/fuzz/property.h"
+
+namespace smdebug::fuzz {
+namespace {
+
+// The action as smdebug_rulesconfig would write it.
+std::string ToJson(const ActionSpec& spec) {
+  nlohmann::json json = {{"name", ActionKindName(spec.kind)}};
+  const char* key = spec.kind == ActionKind::kStop   ? "pid"
+                    : spec.kind == ActionKind::kExec ? "command"
+                                                     : "endpoint";
+  if (!spec.target.empty()) json[key] = spec.target;
+  if (!spec.job_prefix.empty()) json["training_job_prefix"] = spec.job_prefix;
+  return json.dump();
+}
+
+// What was read can be made, but for a stop of a process that does not live.
+void CheckSpec(const ActionSpec& spec) {
+  try {
+    Require(MakeAction(spec, {}) != nullptr, "an action is made");
+  } catch (const ConfigError&) {
+    Require(spec.kind == ActionKind::kStop && !spec.target.empty(),
+            "what was read can be made");
+  }
+}
+
+void CheckJson(std::string_view text) {
+  for (const ActionSpec& spec : ParseActionJson(text, "Rule")) {
+    CheckSpec(spec);
+    Require(ParseActionJson(ToJson(spec), "Rule") == std::vector{spec},
+            "an action that was read and written reads equal");
+  }
+}
+
+void CheckText(std::string_view text) {
+  ActionSpec spec;
+  try {
+    spec = ParseAction(text);
+  } catch (const ConfigError&) {
+    return;
+  }
+  CheckSpec(spec);
+  std::string again(ActionKindName(spec.kind));
+  if (!spec.target.empty()) again += ":" + spec.target;
+  Require(ParseAction(again) == spec,
+          "an action that was read and written reads equal");
+}
+
+}  // namespace
+}  // namespace smdebug::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // What is left out is logged.
+  static const bool kQuiet = [] {
+    smdebug::SetLogSink([](smdebug::LogLevel, std::string_view) {});
+    return true;
+  }();
+  static_cast<void>(kQuiet);
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  smdebug::fuzz::CheckJson(text);
+  smdebug::fuzz::CheckText(text);
+  return 0;
+}
