@@ -33,7 +33,8 @@ LAYERS: dict[str, list[str]] = {
     "c_api": ["hook"],
     "xgboost": ["base", "hook"],
     "timeline": ["base", "storage"],
-    "serve": ["actions", "rules"],
+    "query": ["trial", "rules"],
+    "serve": ["actions", "query"],
     "cli": ["serve", "s3", "timeline"],
 }
 

@@ -12,9 +12,9 @@
 #include "smdebug/invoker.h"
 #include "src/cli/command.h"
 #include "src/cli/judge_options.h"
-#include "src/cli/open_run.h"
 #include "src/cli/python_rule.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
 
 namespace smdebug::cli {
 namespace {
@@ -126,9 +126,9 @@ JSON: a list with one object per rule.
   int Run(Streams streams) override {
     std::vector<RuleEvaluation> evaluations = options_.Evaluations();
     const PythonRules python_rules(evaluations, options_, [] { return true; });
-    const auto storage = OpenFolder(options_.run);
-    const auto trial = OpenRun(options_.run);
-    RequireWorker(*trial, options_.worker);
+    const auto storage = query::OpenFolder(options_.run);
+    const auto trial = query::OpenRun(options_.run);
+    query::RequireWorker(*trial, options_.worker);
     InvokeOptions options = options_.ForInvoker(storage);
     const auto actions = options_.ActionsFor(evaluations, streams.err);
     options.on_fire = [&](const RuleFire& fire) {
@@ -136,7 +136,9 @@ JSON: a list with one object per rule.
         streams.err << OutcomeText(fire.evaluation.name, outcome) << '\n';
       }
     };
-    options.open_trial = [](const std::string& path) { return OpenRun(path); };
+    options.open_trial = [](const std::string& path) {
+      return query::OpenRun(path);
+    };
     Invoker invoker(trial.get(), options);
     python_rules.AddAll(std::move(evaluations), invoker);
     invoker.JudgeNewSteps();

@@ -9,36 +9,23 @@
 #include "src/cli/chart.h"
 #include "src/cli/command.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
-#include "src/cli/series.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
+#include "src/query/series.h"
 
 namespace smdebug::cli {
 namespace {
 
-Json ToJson(const TensorSeries& plotted, Mode mode) {
-  Json values = Json::array();
-  for (const double value : plotted.series.values) {
-    values.push_back(JsonNumber(value));
-  }
-  return {
-      {"tensor", plotted.tensor},
-      {"reduction",
-       plotted.reduction ? Json(ReductionName(*plotted.reduction)) : Json()},
-      {"mode", ModeName(mode)},
-      {"worker", plotted.worker ? Json(*plotted.worker) : Json()},
-      {"steps", plotted.series.steps},
-      {"values", std::move(values)}};
-}
-
-std::string Title(const TensorSeries& plotted, Mode mode) {
+std::string Title(const query::TensorSeries& plotted) {
   std::string title =
       plotted.reduction
           ? fmt::format("{} of {}", ReductionName(*plotted.reduction),
                         plotted.tensor)
           : plotted.tensor;
-  if (mode != Mode::kGlobal) title += fmt::format(", {}", ModeName(mode));
+  if (plotted.mode != Mode::kGlobal) {
+    title += fmt::format(", {}", ModeName(plotted.mode));
+  }
   if (plotted.worker) title += fmt::format(", {}", *plotted.worker);
   const double last = plotted.series.values.back();
   return fmt::format(
@@ -102,20 +89,21 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
     if (reductions_.size() > 1) {
       throw CLI::ValidationError("--reduction", "one is plotted at a time");
     }
-    const auto trial = OpenRun(run_);
-    RequireWorker(*trial, worker_);
-    SeriesQuery query = {.tensor = tensor_, .mode = mode_, .worker = worker_};
-    if (!reductions_.empty()) query.reduction = reductions_.front();
-    const TensorSeries plotted = ReadSeries(*trial, query);
+    const auto trial = query::OpenRun(run_);
+    query::RequireWorker(*trial, worker_);
+    query::SeriesQuery series = {
+        .tensor = tensor_, .mode = mode_, .worker = worker_};
+    if (!reductions_.empty()) series.reduction = reductions_.front();
+    const query::TensorSeries plotted = query::ReadSeries(*trial, series);
     if (json_) {
-      PrintJson(streams.out, ToJson(plotted, mode_));
+      PrintJson(streams.out, query::ToJson(plotted));
       return kExitOk;
     }
     const Terminal& terminal = streams.out_terminal;
     const size_t width = width_ > 0             ? width_
                          : terminal.is_terminal ? terminal.width
                                                 : 80;
-    streams.out << Title(plotted, mode_) << "\n\n"
+    streams.out << Title(plotted) << "\n\n"
                 << ChartText(plotted.series,
                              {.width = width,
                               .height = height_,

@@ -14,11 +14,11 @@
 #include "src/cli/command.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/judge_options.h"
-#include "src/cli/open_run.h"
 #include "src/cli/python_rule.h"
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
 #include "src/index/run_files.h"
+#include "src/query/open_run.h"
 #include "src/rules/interrupted.h"
 
 namespace smdebug::cli {
@@ -99,13 +99,12 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const PythonRules python_rules(evaluations, options_,
                                    [&] { return !interrupt.interrupted(); });
     waiting_since_ = Clock::now();
-    const auto storage = AwaitRunFolder(options_.run, streams.err, [&] {
-      return !interrupt.interrupted() && !TimedOut();
-    });
+    const auto storage = query::AwaitRunFolder(
+        options_.run, WaitNotice(streams.err),
+        [&] { return !interrupt.interrupted() && !TimedOut(); });
     if (!storage) return Stopped(interrupt, streams);
-    const auto trial =
-        std::make_unique<Trial>(OpenStorageAt(options_.run), RunOptions());
-    RequireWorker(*trial, options_.worker);
+    const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
+    query::RequireWorker(*trial, options_.worker);
 
     WatchView view(streams.out, streams.out_terminal, options_.json);
     const auto actions = options_.ActionsFor(evaluations, streams.err);

@@ -121,4 +121,18 @@ bool IsValidWorkerName(std::string_view worker) noexcept {
          std::ranges::none_of(worker, forbidden);
 }
 
+bool HoldsRun(const Storage& storage) {
+  const auto has_worker_file = [](const FileInfo& file) {
+    return ParseWorkerFileKey(file.key).has_value();
+  };
+  const auto has_step_file = [](const FileInfo& file) {
+    return ParseStepFileKey(file.key).has_value();
+  };
+  return storage.Stat(kEndMarkerKey) || storage.Stat(kClaimKey) ||
+         std::ranges::any_of(storage.List("collections/"), has_worker_file) ||
+         std::ranges::any_of(storage.List("ledger/"), has_worker_file) ||
+         std::ranges::any_of(storage.List("index/"), has_step_file) ||
+         std::ranges::any_of(storage.List("events/"), has_step_file);
+}
+
 }  // namespace smdebug::index

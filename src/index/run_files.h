@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/storage.h"
+
 // Names of the files below a run's root (docs/formats/run-folder.md).
 namespace smdebug::index {
 
@@ -49,5 +51,8 @@ std::optional<std::string> ParseWorkerFileKey(std::string_view key);
 // Whether `worker` can stand in file names: not empty, no '/', no control
 // character, at most 200 bytes.
 bool IsValidWorkerName(std::string_view worker) noexcept;
+
+// Whether there is any file of a run, finished or not. Throws IoError.
+bool HoldsRun(const Storage& storage);
 
 }  // namespace smdebug::index

@@ -118,7 +118,7 @@ TEST_F(ExportTest, CsvRefusesWholeTensorsBeforeItWrites) {
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("'fc.weight' has 6 elements at step 0"));
-  EXPECT_THAT(outcome.err, HasSubstr("--reduction mean"));
+  EXPECT_THAT(outcome.err, HasSubstr("a reduction, such as mean"));
   EXPECT_EQ(Export({"--csv", csv_}).code, kExitError);
   EXPECT_THAT(Written(), IsEmpty());
 }

@@ -1,0 +1,103 @@
+#include "src/query/step_follower.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "smdebug/error.h"
+#include "src/query/name_match.h"
+#include "src/query/step_list.h"
+
+namespace smdebug::query {
+
+StepFollower::StepFollower(Trial* trial, Options options)
+    : trial_(trial), options_(std::move(options)) {
+  if (options_.from) previous_ = *options_.from - 1;
+}
+
+std::vector<StepLine> StepFollower::Poll() {
+  const std::vector<int64_t> steps = NewSteps();
+  if (steps.empty()) return {};
+  LookAtTensors();
+  std::vector<StepLine> lines;
+  lines.reserve(steps.size());
+  for (const int64_t step : steps) {
+    lines.push_back(MakeLine(step));
+    previous_ = step;
+  }
+  return lines;
+}
+
+std::vector<int64_t> StepFollower::NewSteps() {
+  std::vector<int64_t> steps = trial_->Steps();
+  if (previous_) {
+    steps.erase(steps.begin(), std::ranges::upper_bound(steps, *previous_));
+  } else if (static_cast<int64_t>(steps.size()) > options_.last) {
+    // What came before counts as seen.
+    const auto first = steps.end() - options_.last;
+    previous_ = *std::prev(first);
+    steps.erase(steps.begin(), first);
+  }
+  return steps;
+}
+
+void StepFollower::LookAtTensors() {
+  for (const std::string& name :
+       KeepMatching(trial_->TensorNames(), options_.regexes)) {
+    Watched& watched = watched_[name];
+    const bool hidden = watched.kind == Kind::kMany && options_.regexes.empty();
+    if (hidden) continue;
+    watched.steps = trial_->tensor(name).Steps(Mode::kGlobal, true);
+  }
+}
+
+StepLine StepFollower::MakeLine(int64_t step) {
+  StepLine line = {.id = IdentifyStep(*trial_, step, Mode::kGlobal),
+                   .workers = StepWorkers(*trial_, step)};
+  line.tensors =
+      static_cast<int64_t>(trial_->TensorNames({.step = step}).size());
+  for (auto& [name, watched] : watched_) {
+    const auto after = std::ranges::upper_bound(watched.steps, step);
+    if (after == watched.steps.begin()) continue;
+    const int64_t last = *std::prev(after);
+    // Older than the line before: it stood there, or it is of no interest.
+    if (last != step && last <= previous_.value_or(-1)) continue;
+    AddNumber(name, watched, last, line);
+  }
+  return line;
+}
+
+void StepFollower::AddNumber(const std::string& name, Watched& watched,
+                             int64_t step, StepLine& line) {
+  const Tensor tensor = trial_->tensor(name);
+  try {
+    if (tensor.SavedAt(step).value && watched.kind != Kind::kMany) {
+      const Value value = tensor.At(step);
+      const bool is_number =
+          value.size() == 1 && value.dtype() != DType::kString;
+      watched.kind = is_number ? Kind::kNumber : Kind::kMany;
+      if (is_number) {
+        line.numbers.push_back({name, step, value.Get(0)});
+        return;
+      }
+    }
+    if (options_.regexes.empty() || step != line.id.step) return;
+    const Reduction mean = {ReductionOp::kMean};
+    line.numbers.push_back(
+        {name + ":mean", step, tensor.ReductionValue(step, mean)});
+  } catch (const Error&) {
+    // Damaged, of strings, or without a mean: the line goes on without it.
+  }
+}
+
+Json ToJson(const StepLine& line) {
+  Json numbers = Json::object();
+  for (const StepNumber& number : line.numbers) {
+    numbers[number.name] = {{"step", number.step},
+                            {"value", JsonNumber(number.value)}};
+  }
+  return {{"step", line.id.step},           {"mode", ModeName(line.id.mode)},
+          {"mode_step", line.id.mode_step}, {"workers", line.workers},
+          {"tensors", line.tensors},        {"scalars", std::move(numbers)}};
+}
+
+}  // namespace smdebug::query
