@@ -51,6 +51,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "invoker": "rules",
     "log": "base",
     "mode": "base",
+    "query": "query",
     "reduction": "base",
     "rule": "rules",
     "rule_parameters": "rules",

@@ -45,7 +45,9 @@ class PlotCommand final : public Command {
     return "  smdebug plot ./run loss\n"
            "  smdebug plot ./run fc.weight:abs_mean --mode train\n"
            "  smdebug plot ./run fc.weight --reduction l2 --height 24\n"
-           "  smdebug plot ./run loss --json | jq '.values[-1]'\n";
+           "  smdebug plot ./run loss --json | jq '.values[-1]'\n"
+           "  smdebug plot ./run loss --json --points 500 | jq "
+           "'.buckets[].max'\n";
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "it was plotted"},
@@ -59,7 +61,9 @@ is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tens
 
 The line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
-JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length.
+JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length. With `--points`, in
+place of these two, `buckets`: `first_step`, `last_step`, how many steps they are (`count`), the `first` and the `last` value, `min` and `max` of the finite ones with
+their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are.
 )";
   }
 
@@ -83,6 +87,12 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
         ->type_name("N");
     AddAscii(app, ascii_);
     AddJson(app, json_);
+    app.add_option("--points", points_,
+                   "With --json: put the steps together in at most so many "
+                   "buckets; default: every step by itself")
+        ->check(CLI::PositiveNumber.description(""))
+        ->needs("--json")
+        ->type_name("N");
   }
 
   int Run(Streams streams) override {
@@ -96,7 +106,11 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
     if (!reductions_.empty()) series.reduction = reductions_.front();
     const query::TensorSeries plotted = query::ReadSeries(*trial, series);
     if (json_) {
-      PrintJson(streams.out, query::ToJson(plotted));
+      PrintJson(streams.out,
+                points_ == 0
+                    ? query::ToJson(plotted)
+                    : query::ToJson(
+                          plotted, query::Downsample(plotted.series, points_)));
       return kExitOk;
     }
     const Terminal& terminal = streams.out_terminal;
@@ -119,6 +133,7 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
   std::optional<std::string> worker_;
   size_t width_ = 0;
   size_t height_ = 16;
+  size_t points_ = 0;
   bool ascii_ = false;
   bool json_ = false;
 };

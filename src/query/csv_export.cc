@@ -40,10 +40,6 @@ class CsvExporter {
         entry.tensor.name(), Counted(value.size(), "element"), entry.id.step));
   }
 
-  static bool IsNumber(const Value& value) {
-    return value.size() == 1 && value.dtype() != DType::kString;
-  }
-
   // Looks at the first value of each tensor, so that a call that is wrong from
   // the start writes nothing.
   void RefuseWholeTensors() {

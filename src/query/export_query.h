@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smdebug/trial.h"
@@ -13,6 +14,8 @@ namespace smdebug::query {
 
 // What of a run to export.
 struct ExportQuery {
+  // These, by name; unset: all.
+  std::optional<std::vector<std::string>> tensors = {};
   std::vector<std::string> regexes = {};
   Mode mode = Mode::kGlobal;
   std::optional<int64_t> step = {};  // Of `mode`.
@@ -29,9 +32,14 @@ struct ExportEntry {
 
   Value ReadValue() const;
   double ReadReduction(Reduction reduction) const;
+  // Those that were saved.
+  std::vector<std::pair<Reduction, double>> ReadReductions() const;
   // Whether `reduction` is saved, or can be had from the value.
   bool Gives(Reduction reduction) const;
 };
+
+// Whether it is one number, which a table can hold.
+bool IsNumber(const Value& value);
 
 // Calls `visit` with every entry that `query` leaves, by step, name and worker,
 // until it returns false. Complete steps only.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/query.h"
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
 
@@ -52,13 +53,6 @@ int64_t RequireStep(const std::vector<int64_t>& steps,
 
 // Throws Error, naming the ones there are, if no such worker wrote in the run.
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker);
-
-// A global step, and its place in its mode.
-struct StepId {
-  int64_t step = 0;
-  Mode mode = Mode::kGlobal;
-  int64_t mode_step = 0;
-};
 
 // Of step `step` of `mode`, which is known.
 StepId IdentifyStep(Trial& trial, int64_t step, Mode mode);

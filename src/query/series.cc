@@ -89,6 +89,15 @@ class SeriesReader {
   const std::optional<std::string> worker_;
 };
 
+// Which series it is.
+Json HeadJson(const TensorSeries& series) {
+  return {{"tensor", series.tensor},
+          {"reduction",
+           series.reduction ? Json(ReductionName(*series.reduction)) : Json()},
+          {"mode", ModeName(series.mode)},
+          {"worker", series.worker ? Json(*series.worker) : Json()}};
+}
+
 }  // namespace
 
 ReducedName SplitReduced(Trial& trial, const std::string& name) {
@@ -123,18 +132,46 @@ TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
   return result;
 }
 
-Json ToJson(const TensorSeries& series) {
-  Json values = Json::array();
-  for (const double value : series.series.values) {
-    values.push_back(JsonNumber(value));
+std::vector<int64_t> SpreadEvenly(const std::vector<int64_t>& steps,
+                                  size_t most) {
+  if (most == 0 || steps.size() <= most) return steps;
+  if (most == 1) return {steps.back()};
+  std::vector<int64_t> spread;
+  spread.reserve(most);
+  for (size_t i = 0; i < most; ++i) {
+    spread.push_back(steps[i * (steps.size() - 1) / (most - 1)]);
   }
-  return {{"tensor", series.tensor},
-          {"reduction",
-           series.reduction ? Json(ReductionName(*series.reduction)) : Json()},
-          {"mode", ModeName(series.mode)},
-          {"worker", series.worker ? Json(*series.worker) : Json()},
-          {"steps", series.series.steps},
-          {"values", std::move(values)}};
+  return spread;
+}
+
+Json ToJson(const TensorSeries& series) {
+  Json json = HeadJson(series);
+  json["steps"] = series.series.steps;
+  json["values"] = Json::array();
+  for (const double value : series.series.values) {
+    json["values"].push_back(JsonNumber(value));
+  }
+  return json;
+}
+
+Json ToJson(const TensorSeries& series, std::span<const SeriesBucket> buckets) {
+  Json json = HeadJson(series);
+  json["buckets"] = Json::array();
+  for (const SeriesBucket& bucket : buckets) {
+    json["buckets"].push_back({{"first_step", bucket.first_step},
+                               {"last_step", bucket.last_step},
+                               {"count", bucket.count},
+                               {"first", JsonNumber(bucket.first)},
+                               {"last", JsonNumber(bucket.last)},
+                               {"min", JsonNumber(bucket.min)},
+                               {"max", JsonNumber(bucket.max)},
+                               {"min_step", bucket.min_step},
+                               {"max_step", bucket.max_step},
+                               {"nan", bucket.nan},
+                               {"pos_inf", bucket.pos_inf},
+                               {"neg_inf", bucket.neg_inf}});
+  }
+  return json;
 }
 
 }  // namespace smdebug::query

@@ -10,34 +10,12 @@
 namespace smdebug::query {
 namespace {
 
-Json SummaryJson(const ValueSummary& summary) {
-  return {{"count", summary.count},
-          {"zero", summary.zero},
-          {"nan", summary.nan},
-          {"pos_inf", summary.pos_inf},
-          {"neg_inf", summary.neg_inf},
-          {"min", JsonNumber(summary.min)},
-          {"max", JsonNumber(summary.max)},
-          {"mean", JsonNumber(summary.mean)},
-          {"std", JsonNumber(summary.std)},
-          {"l2", JsonNumber(summary.l2)}};
-}
-
 Json CountsJson(const ValueCounts& counts) {
   return {{"count", counts.count},
           {"zero", counts.zero},
           {"nan", counts.nan},
           {"pos_inf", counts.pos_inf},
           {"neg_inf", counts.neg_inf}};
-}
-
-Json BinsJson(const TensorView& tensor, const ValueSummary& summary) {
-  Json bins = Json::array();
-  for (const Bin& bin : CountBins(tensor, summary, kReportBins)) {
-    bins.push_back(
-        {{"low", bin.low}, {"high", bin.high}, {"count", bin.count}});
-  }
-  return bins;
 }
 
 }  // namespace
@@ -99,8 +77,8 @@ Json ToJson(const TensorReport& report, int64_t most_values) {
   if (!report.value) return json;
   const TensorView view = report.value->view();
   if (report.summary) {
-    json["statistics"] = SummaryJson(*report.summary);
-    json["histogram"] = BinsJson(view, *report.summary);
+    json["statistics"] = ToJson(*report.summary);
+    json["histogram"] = ToJson(CountBins(view, *report.summary, kReportBins));
   }
   if (view.size() <= most_values) json["values"] = JsonArray(view);
   return json;

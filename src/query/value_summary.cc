@@ -135,4 +135,26 @@ std::vector<Bin> CountBins(const TensorView& tensor,
   return bins;
 }
 
+Json ToJson(const ValueSummary& summary) {
+  return {{"count", summary.count},
+          {"zero", summary.zero},
+          {"nan", summary.nan},
+          {"pos_inf", summary.pos_inf},
+          {"neg_inf", summary.neg_inf},
+          {"min", JsonNumber(summary.min)},
+          {"max", JsonNumber(summary.max)},
+          {"mean", JsonNumber(summary.mean)},
+          {"std", JsonNumber(summary.std)},
+          {"l2", JsonNumber(summary.l2)}};
+}
+
+Json ToJson(std::span<const Bin> bins) {
+  Json list = Json::array();
+  for (const Bin& bin : bins) {
+    list.push_back(
+        {{"low", bin.low}, {"high", bin.high}, {"count", bin.count}});
+  }
+  return list;
+}
+
 }  // namespace smdebug::query
