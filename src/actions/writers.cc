@@ -34,19 +34,19 @@ std::optional<index::Ledger> ReadLedger(const Storage& run,
 }
 
 // The process that the ledger is of, if it lives here.
-std::optional<ProcessId> FindWriter(const index::Ledger& ledger,
-                                    const std::optional<index::Claim>& claim) {
+std::optional<base::ProcessId> FindWriter(
+    const index::Ledger& ledger, const std::optional<index::Claim>& claim) {
   if (ledger.closed || ledger.pid <= 1 || ledger.host != base::HostName()) {
     return std::nullopt;
   }
-  const auto process = FindProcess(static_cast<pid_t>(ledger.pid));
+  const auto process = base::FindProcess(static_cast<pid_t>(ledger.pid));
   if (!process) return std::nullopt;
   if (claim && claim->host == ledger.host && claim->pid == ledger.pid) {
     return claim->start == process->start ? process : std::nullopt;
   }
   // The system tells when a process began to about a second.
   constexpr double kSlack = 2;
-  if (StartedAt(*process) > ledger.started + kSlack) return std::nullopt;
+  if (base::StartedAt(*process) > ledger.started + kSlack) return std::nullopt;
   return process;
 }
 

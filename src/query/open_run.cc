@@ -84,7 +84,12 @@ TrialOptions RunOptions() {
 
 std::unique_ptr<Trial> OpenRun(const std::string& run,
                                const TrialOptions& options) {
-  auto trial = std::make_unique<Trial>(OpenFolder(run), options);
+  return OpenRun(OpenFolder(run), options);
+}
+
+std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
+                               const TrialOptions& options) {
+  auto trial = std::make_unique<Trial>(std::move(storage), options);
   trial->Refresh();
   trial->SetRefreshing(false);
   return trial;

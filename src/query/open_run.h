@@ -39,6 +39,8 @@ TrialOptions RunOptions();
 // then. Throws Error if there is none.
 std::unique_ptr<Trial> OpenRun(const std::string& run,
                                const TrialOptions& options = RunOptions());
+std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
+                               const TrialOptions& options = RunOptions());
 
 // The tensor `name`, or the scalar of that name: "loss" is "scalar/loss" if
 // there is no other. Throws Error, with near names, if the run has neither.

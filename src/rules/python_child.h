@@ -6,10 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "src/base/child.h"
-#include "src/cli/json_output.h"
+#include <nlohmann/json.hpp>
 
-namespace smdebug::cli {
+#include "src/base/child.h"
+
+namespace smdebug::rules {
 
 // A Python process that evaluates one rule, by questions and answers: one JSON
 // object per line each. What the rule prints goes to standard error.
@@ -18,6 +19,8 @@ namespace smdebug::cli {
 // whatever way that ends. One thread at a time.
 class PythonChild {
  public:
+  using Message = nlohmann::ordered_json;
+
   // Starts it, by the Python that SMDEBUG_PYTHON names. While answers are
   // awaited, `go_on` is asked about ten times a second. Throws Error if there
   // is no such program.
@@ -28,11 +31,11 @@ class PythonChild {
   PythonChild& operator=(const PythonChild&) = delete;
 
   // Sends a question, which Answer() gives the answer to.
-  void Ask(const Json& question);
+  void Ask(const Message& question);
 
   // Throws Error if the process has ended or does not answer with an object,
-  // and rules::Interrupted if go_on() says so.
-  Json Answer();
+  // and Interrupted if go_on() says so.
+  Message Answer();
 
   // As the user knows it.
   const std::string& python() const noexcept { return python_; }
@@ -52,4 +55,4 @@ class PythonChild {
   std::string text_;  // Received, and not yet a whole line.
 };
 
-}  // namespace smdebug::cli
+}  // namespace smdebug::rules

@@ -1,16 +1,13 @@
-#include "src/cli/fire_actions.h"
+#include "src/actions/fire_actions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "src/cli/text.h"
-
-namespace smdebug::cli {
+namespace smdebug::actions {
 namespace {
 
-ActionOptions Options(bool dry_run) {
+ActionOptions OptionsFor(bool dry_run) {
   ActionOptions options = ActionOptions::FromEnvironment();
   options.dry_run = options.dry_run || dry_run;
   return options;
@@ -33,7 +30,7 @@ Firing ToFiring(const RuleFire& fire, const std::string& run) {
 
 FireActions::FireActions(std::span<const std::string> actions, bool dry_run,
                          std::string run)
-    : run_(std::move(run)), options_(Options(dry_run)), shared_(options_) {
+    : run_(std::move(run)), options_(OptionsFor(dry_run)), shared_(options_) {
   for (const std::string& text : actions) shared_.Add(ParseAction(text));
 }
 
@@ -60,12 +57,4 @@ std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire) {
   return outcomes;
 }
 
-std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome) {
-  return Printable(
-      fmt::format("{}: {}{}{}: {}{}{}", rule, ActionKindName(outcome.kind),
-                  outcome.target.empty() ? "" : " ", outcome.target,
-                  ResultName(outcome.result),
-                  outcome.detail.empty() ? "" : ": ", outcome.detail));
-}
-
-}  // namespace smdebug::cli
+}  // namespace smdebug::actions

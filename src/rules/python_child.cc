@@ -1,4 +1,4 @@
-#include "src/cli/python_child.h"
+#include "src/rules/python_child.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -16,12 +16,12 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/actions/process.h"
 #include "src/base/clock.h"
 #include "src/base/environment.h"
+#include "src/base/process.h"
 #include "src/rules/interrupted.h"
 
-namespace smdebug::cli {
+namespace smdebug::rules {
 namespace {
 
 using std::chrono::seconds;
@@ -29,7 +29,7 @@ using std::chrono::seconds;
 constexpr int kPieceMilliseconds = 100;
 
 // For a rule's own last words, and from SIGTERM to SIGKILL.
-constexpr seconds kGrace{2};
+constexpr seconds kChildGrace{2};
 
 constexpr std::string_view kAdvice =
     "set SMDEBUG_PYTHON to a Python that has smdebug 2 installed";
@@ -60,9 +60,9 @@ PythonChild::PythonChild(std::function<bool()> go_on)
 
 PythonChild::~PythonChild() { End(was_interrupted_); }
 
-void PythonChild::Ask(const Json& question) {
+void PythonChild::Ask(const Message& question) {
   const std::string line =
-      question.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+      question.dump(-1, ' ', true, Message::error_handler_t::replace) + "\n";
   std::string_view left = line;
   while (!left.empty()) {
     const ssize_t sent =
@@ -74,11 +74,11 @@ void PythonChild::Ask(const Json& question) {
   }
 }
 
-Json PythonChild::Answer() {
+PythonChild::Message PythonChild::Answer() {
   for (;;) {
     const size_t end = text_.find('\n');
     if (end != std::string::npos) {
-      Json answer = Json::parse(text_.substr(0, end), nullptr, false);
+      Message answer = Message::parse(text_.substr(0, end), nullptr, false);
       text_.erase(0, end + 1);
       if (!answer.is_object()) {
         throw Error(fmt::format("{} gave an answer that is no JSON", python_));
@@ -88,7 +88,7 @@ Json PythonChild::Answer() {
     }
     if (!go_on_()) {
       was_interrupted_ = true;
-      throw rules::Interrupted();
+      throw Interrupted();
     }
     pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
     if (poll(&ready, 1, kPieceMilliseconds) <= 0) {
@@ -128,14 +128,15 @@ void PythonChild::End(bool at_once) noexcept {
   socket_.Close();
   if (status_) return;
   try {
-    const auto id = actions::FindProcess(pid_);
-    const auto process = id ? actions::Process::Open(*id) : std::nullopt;
-    if (process && !at_once) process->WaitUntil(base::DeadlineAfter(kGrace));
-    actions::EndProcesses([&] { return actions::GroupMembers(pid_); }, kGrace);
+    const auto id = base::FindProcess(pid_);
+    const auto process = id ? base::Process::Open(*id) : std::nullopt;
+    if (process && !at_once)
+      process->WaitUntil(base::DeadlineAfter(kChildGrace));
+    base::EndProcesses([&] { return base::GroupMembers(pid_); }, kChildGrace);
   } catch (const std::exception&) {
     kill(-pid_, SIGKILL);
   }
   status_ = base::Reap(pid_).value_or(0);
 }
 
-}  // namespace smdebug::cli
+}  // namespace smdebug::rules

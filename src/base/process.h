@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-namespace smdebug::actions {
+namespace smdebug::base {
 
 // A process that is known by more than its number, which may be given again.
 struct ProcessId {
   pid_t pid = 0;
-  uint64_t start = 0;  // base::ProcessStart(pid)
+  uint64_t start = 0;  // ProcessStart(pid)
 
   friend bool operator==(const ProcessId&, const ProcessId&) = default;
 };
@@ -73,4 +73,4 @@ struct Ended {
 Ended EndProcesses(const std::function<std::vector<ProcessId>()>& list,
                    std::chrono::milliseconds grace);
 
-}  // namespace smdebug::actions
+}  // namespace smdebug::base

@@ -1,4 +1,4 @@
-#include "src/actions/process.h"
+#include "src/base/process.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "src/base/host.h"
 #include "src/base/text.h"
 
-namespace smdebug::actions {
+namespace smdebug::base {
 namespace {
 
 using std::chrono::steady_clock;
@@ -31,7 +31,7 @@ double BootedAt() {
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("btime ")) continue;
-    return static_cast<double>(base::ParseInt(line.substr(6)).value_or(0));
+    return static_cast<double>(ParseInt(line.substr(6)).value_or(0));
   }
   return 0;
 }
@@ -54,7 +54,7 @@ std::optional<Process> Process::Open(const ProcessId& id) {
   }
   Process process(id, fd);
   // The hold is on whoever has the number now, who may be another.
-  if (base::ProcessStart(id.pid) != id.start ||
+  if (ProcessStart(id.pid) != id.start ||
       process.WaitUntil(steady_clock::now())) {
     return std::nullopt;
   }
@@ -96,7 +96,7 @@ bool Process::WaitUntil(steady_clock::time_point deadline) const {
 }
 
 std::optional<ProcessId> FindProcess(pid_t pid) {
-  const auto status = base::FindProcessStatus(pid);
+  const auto status = FindProcessStatus(pid);
   if (!status || status->HasEnded()) return std::nullopt;
   return ProcessId{.pid = pid, .start = status->start};
 }
@@ -107,9 +107,9 @@ std::vector<ProcessId> GroupMembers(pid_t group) {
   if (proc == nullptr) return members;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own.
   while (const dirent* entry = readdir(proc.get())) {
-    const auto pid = base::ParseInt(entry->d_name);
+    const auto pid = ParseInt(entry->d_name);
     if (!pid) continue;
-    const auto status = base::FindProcessStatus(*pid);
+    const auto status = FindProcessStatus(*pid);
     if (!status || status->group != group || status->HasEnded()) continue;
     members.push_back(
         {.pid = static_cast<pid_t>(*pid), .start = status->start});
@@ -141,11 +141,11 @@ Ended EndProcesses(const std::function<std::vector<ProcessId>()>& list,
 
   open_new();
   for (const Process& process : processes) process.Signal(SIGTERM);
-  const auto grace_end = base::DeadlineAfter(grace);
+  const auto grace_end = DeadlineAfter(grace);
   WaitForAll(processes, grace_end);
 
   constexpr std::chrono::seconds kKillTime(10);
-  const auto kill_end = base::DeadlineAfter(kKillTime);
+  const auto kill_end = DeadlineAfter(kKillTime);
   Ended ended;
   for (;;) {
     open_new();
@@ -166,4 +166,4 @@ Ended EndProcesses(const std::function<std::vector<ProcessId>()>& list,
   }
 }
 
-}  // namespace smdebug::actions
+}  // namespace smdebug::base

@@ -9,9 +9,9 @@
 #include "smdebug/action.h"
 #include "smdebug/invoker.h"
 
-namespace smdebug::cli {
+namespace smdebug::actions {
 
-// What `check` and `watch` do when rules fire: the actions that the user asked
+// What is done when rules fire: the actions that the user asked
 // for, for every rule, and those of each rule's own action_json.
 //
 // One thread at a time.
@@ -37,7 +37,4 @@ class FireActions {
   std::map<std::string, std::unique_ptr<ActionSet>, std::less<>> by_rule_;
 };
 
-// "ExplodingTensor: stop 4711: done: sent SIGTERM".
-std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome);
-
-}  // namespace smdebug::cli
+}  // namespace smdebug::actions
