@@ -163,7 +163,8 @@ struct Row {
   std::vector<std::pair<Reduction, double>> reductions = {};
 };
 
-// By step, tensor and worker. Complete steps only.
+// By step, tensor and worker. Complete steps only. Throws InvalidWorker if
+// nobody of that name wrote in the run.
 std::vector<Row> ReadRows(Trial& trial, const RowQuery& query);
 
 }  // namespace smdebug::query

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smdebug/error.h"
 #include "src/query/export_query.h"
 
 namespace smdebug::query {
@@ -30,6 +31,12 @@ Row RowOf(const ExportEntry& entry, const std::vector<Reduction>& asked) {
 }  // namespace
 
 std::vector<Row> ReadRows(Trial& trial, const RowQuery& query) {
+  const std::vector<std::string> workers = trial.Workers();
+  // A run that lost its collections files names none.
+  if (query.worker && !workers.empty() &&
+      std::ranges::find(workers, *query.worker) == workers.end()) {
+    throw InvalidWorker(*query.worker);
+  }
   std::vector<Row> rows;
   ForEachEntry(
       trial,

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/error.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::query {
@@ -52,6 +53,7 @@ TEST(RowsTest, RowsAreByStepTensorAndWorker) {
   EXPECT_EQ(some[1], R"({"step":0,"mode":"TRAIN","mode_step":10,"worker":"b",)"
                      R"("tensor":"w","value":null,"reductions":{"max":3.0}})");
   EXPECT_THAT(read({.tensors = {}}), SizeIs(0));
+  EXPECT_THROW(read({.tensors = {"w"}, .worker = "c"}), InvalidWorker);
 }
 
 }  // namespace
