@@ -20,7 +20,7 @@
 #include "smdebug/trial.h"
 #include "src/base/bytes.h"
 #include "src/index/collections_file.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 
 namespace smdebug {
@@ -44,7 +44,7 @@ void Put(Storage& storage, const std::string& key, std::string_view text) {
 
 void Declare(Storage& storage) {
   const index::CollectionsFile file = {.collections = {}, .num_workers = 1};
-  Put(storage, index::CollectionsFileKey(kWorker), ToJson(file));
+  Put(storage, run::CollectionsFileKey(kWorker), ToJson(file));
 }
 
 void SaveStep(Storage& storage, int64_t step) {
@@ -53,7 +53,7 @@ void SaveStep(Storage& storage, int64_t step) {
   index.mode_step = step;
   index.shapes.push_back({.name = "w", .original_name = "w", .shape = {10}});
   index.counts.push_back({.name = "w", .count = 10, .nan = 1});
-  Put(storage, index::IndexFileKey(step, kWorker), ToJson(index));
+  Put(storage, run::IndexFileKey(step, kWorker), ToJson(index));
 }
 
 TrialOptions Options() {
@@ -94,7 +94,7 @@ void BM_FiresAtEachStep(benchmark::State& state) {
       time += Clock::now() - begin;
       SaveStep(*storage, step);
       if (step >= kKept) {
-        storage->Remove(index::IndexFileKey(step - kKept, kWorker));
+        storage->Remove(run::IndexFileKey(step - kKept, kWorker));
       }
       if (step % kPortion != 0) continue;
       portions.push_back(std::chrono::duration<double>(time).count());
@@ -123,7 +123,7 @@ void BM_StepJudge(benchmark::State& state) {
   const auto storage = OpenMemoryStorage();
   Declare(*storage);
   for (int64_t step = 0; step < steps; ++step) SaveStep(*storage, step);
-  Put(*storage, std::string(index::kEndMarkerKey), "");
+  Put(*storage, std::string(run::kEndMarkerKey), "");
   Trial trial(storage, Options());
   if (std::ssize(trial.Steps()) != steps) state.SkipWithError("steps missing");
   for ([[maybe_unused]] auto _ : state) {

@@ -22,7 +22,7 @@
 #include "smdebug/trial.h"
 #include "src/base/bytes.h"
 #include "src/index/collections_file.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 
 namespace smdebug {
@@ -198,14 +198,14 @@ void BM_LiveLatency(benchmark::State& state) {
   if (writer == 0) {
     std::mt19937 random(1);
     const auto storage = OpenLocalStorage(dir.string());
-    Publish(*storage, index::CollectionsFileKey("worker_0"),
+    Publish(*storage, run::CollectionsFileKey("worker_0"),
             ToJson(index::CollectionsFile{}), nullptr);
     index::StepIndex content;
     content.shapes = {{"x", "x", {1}}};
     for (int64_t step = 0; step < steps; ++step) {
       usleep(static_cast<useconds_t>(1000 + random() % 5000));
       content.mode_step = step;
-      Publish(*storage, index::IndexFileKey(step, "worker_0"), ToJson(content),
+      Publish(*storage, run::IndexFileKey(step, "worker_0"), ToJson(content),
               &times->closed[static_cast<size_t>(step)]);
     }
     _exit(0);

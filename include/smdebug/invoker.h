@@ -17,6 +17,7 @@
 namespace smdebug {
 
 namespace rules {
+class PythonChild;
 class Session;
 }  // namespace rules
 
@@ -216,6 +217,58 @@ class Invoker {
 
  private:
   std::unique_ptr<rules::Session> session_;
+};
+
+// What judging a run as it goes on came to.
+struct LiveVerdict {
+  bool ended = false;  // The job has, and every step was judged.
+  std::vector<RuleReport> reports = {};
+  int64_t steps_judged = 0;
+  int64_t last_step = -1;
+};
+
+// Rules that are to judge a run, once or as it goes on. Those that classes of
+// Python files define are loaded at construction, each into a Python process of
+// its own, which ends with this object.
+//
+// One thread at a time.
+class RuleSet {
+ public:
+  // `options` are those to judge with, as far as they are known before the run
+  // is there. While Python is waited for, their go_on() is asked. Throws Error,
+  // with the reason, if a class cannot be had or does not take its parameters,
+  // and for a rule in Python if `options` choose workers.
+  RuleSet(std::vector<RuleEvaluation> evaluations,
+          const InvokeOptions& options);
+  ~RuleSet();
+  RuleSet(const RuleSet&) = delete;
+  RuleSet& operator=(const RuleSet&) = delete;
+
+  const std::vector<RuleEvaluation>& evaluations() const noexcept {
+    return evaluations_;
+  }
+
+  // Judges every complete step that `trial` has now, and ends every rule. If
+  // the job has not ended, the rules are told how long nothing has come into
+  // `storage`, the run's. Throws as Invoker::Add() does.
+  std::vector<RuleReport> JudgeOnce(Trial& trial, const Storage& storage,
+                                    InvokeOptions options) const;
+
+  // Judges each step as soon as it is complete, until the job has ended.
+  // `go_on` is asked as InvokeOptions::go_on is, in its place; once it says no,
+  // rules that are in progress end as stopped. Throws as Invoker::Add() does.
+  LiveVerdict JudgeLive(Trial& trial, InvokeOptions options,
+                        const std::function<bool(const Invoker&)>& go_on) const;
+
+ private:
+  // Parallel to the evaluations; without `make` for built-in rules.
+  std::vector<RuleType> TypesFor(const Trial& trial,
+                                 const InvokeOptions& options) const;
+  void AddTo(Invoker& invoker, const std::vector<RuleType>& types) const;
+
+  const std::vector<RuleEvaluation> evaluations_;
+  // Parallel; null for built-in rules.
+  const std::vector<std::shared_ptr<rules::PythonChild>> children_;
 };
 
 // Seconds since the newest file of the run came, by the clock of the store; 0

@@ -12,6 +12,7 @@ void InitTrial(nanobind::module_& m);
 void InitHook(nanobind::module_& m);
 void InitAction(nanobind::module_& m);
 void InitGuard(nanobind::module_& m);
+void InitQuery(nanobind::module_& m);
 void InitRule(nanobind::module_& m);
 void InitXgboost(nanobind::module_& m);
 

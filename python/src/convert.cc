@@ -100,6 +100,16 @@ void InitConvert(nb::module_& m) {
   nb::class_<Buffer>(m, "_Buffer", nb::type_slots(buffer_slots));
 }
 
+Reduction ReductionFrom(const std::string& name, bool abs) {
+  const auto reduction = ParseReduction(name);
+  if (!reduction) {
+    throw ConfigError("reduction", name,
+                      "min, max, mean, median, std, variance, sum, prod, l1 or "
+                      "l2");
+  }
+  return {reduction->op, reduction->abs || abs};
+}
+
 Mode ModeFrom(int number) {
   if (number < 1 || number > 4) {
     throw ConfigError("mode", std::to_string(number), "1 to 4");

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
   InitHook(m);
   InitAction(m);
   InitGuard(m);
+  InitQuery(m);
   InitRule(m);
   InitXgboost(m);
 }

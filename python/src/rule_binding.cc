@@ -85,19 +85,13 @@ std::vector<std::string> CheckRun(const OwnTrial& trial,
     evaluations.push_back(ToEvaluation(ParseRuleSpec(rule)));
   }
   MakeNamesUnique(evaluations);
+  const RuleSet rule_set(std::move(evaluations), options);
   const std::shared_ptr<Storage> storage = OpenStorage(trial->path());
   options.reports = reports ? storage : nullptr;
-  Invoker invoker(&*trial, std::move(options));
-  for (RuleEvaluation& evaluation : evaluations) {
-    invoker.Add(std::move(evaluation));
-  }
   trial->Refresh();
-  invoker.JudgeNewSteps();
-  const double idle = SecondsSinceNewestFile(*storage);
-  if (idle > 0) invoker.NoteWait(idle);
-  invoker.Finish(/*stopped=*/false);
   std::vector<std::string> texts;
-  for (const RuleReport& report : invoker.reports()) {
+  for (const RuleReport& report :
+       rule_set.JudgeOnce(*trial, *storage, std::move(options))) {
     texts.push_back(ToJson(report));
   }
   return texts;

@@ -24,16 +24,6 @@ WorkerName NameOf(const OptionalWorker& worker) {
   return worker ? WorkerName(*worker) : std::nullopt;
 }
 
-Reduction ReductionFrom(const std::string& name, bool abs) {
-  const auto reduction = ParseReduction(name);
-  if (!reduction) {
-    throw ConfigError("reduction", name,
-                      "min, max, mean, median, std, variance, sum, prod, l1 or "
-                      "l2");
-  }
-  return {reduction->op, reduction->abs || abs};
-}
-
 // ("mean", True) for the mean of the absolute values.
 nb::tuple KeyOf(Reduction reduction) {
   const std::string_view name = OpName(reduction.op);

@@ -19,10 +19,10 @@
 #include <fmt/format.h>
 
 #include "src/actions/firing_json.h"
-#include "src/actions/process.h"
 #include "src/actions/words.h"
 #include "src/base/child.h"
 #include "src/base/clock.h"
+#include "src/base/process.h"
 #include "src/base/text.h"
 
 namespace smdebug::actions {
@@ -104,7 +104,7 @@ class Output {
 };
 
 // Waits until the child has ended, and takes what it prints meanwhile.
-bool Await(const Process& child, Output& output,
+bool Await(const base::Process& child, Output& output,
            steady_clock::time_point deadline) {
   bool is_open = true;
   for (;;) {
@@ -149,8 +149,8 @@ class Exec final : public Action {
     Output output(read_end.get());
     bool has_ended = true;
     try {
-      const auto id = FindProcess(pid);
-      const auto child = id ? Process::Open(*id) : std::nullopt;
+      const auto id = base::FindProcess(pid);
+      const auto child = id ? base::Process::Open(*id) : std::nullopt;
       has_ended =
           !child || Await(*child, output, base::DeadlineAfter(timeout_));
     } catch (const std::system_error& error) {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/actions/process.h"
 #include "src/actions/writers.h"
+#include "src/base/process.h"
 #include "src/base/text.h"
 
 namespace smdebug::actions {
@@ -20,7 +20,7 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-std::string Describe(const Ended& ended) {
+std::string Describe(const base::Ended& ended) {
   if (ended.asked + ended.killed == 0) return "it had already ended";
   if (ended.killed == 0) {
     return fmt::format("{} ended after SIGTERM", ended.asked);
@@ -43,7 +43,7 @@ class Stop : public Action {
   template <typename List>
   std::string End(List list) const {
     try {
-      return Describe(EndProcesses(list, grace_));
+      return Describe(base::EndProcesses(list, grace_));
     } catch (const std::system_error& error) {
       throw ActionError("stop", error.what());
     }
@@ -55,7 +55,8 @@ class Stop : public Action {
 
 class StopProcess final : public Stop {
  public:
-  StopProcess(const ProcessId& id, Milliseconds grace) : Stop(grace), id_(id) {}
+  StopProcess(const base::ProcessId& id, Milliseconds grace)
+      : Stop(grace), id_(id) {}
 
   std::string target() const override {
     return fmt::format("process {}", id_.pid);
@@ -66,12 +67,13 @@ class StopProcess final : public Stop {
   }
 
  private:
-  const ProcessId id_;
+  const base::ProcessId id_;
 };
 
 class StopGroup final : public Stop {
  public:
-  StopGroup(pid_t group, std::vector<ProcessId> members, Milliseconds grace)
+  StopGroup(pid_t group, std::vector<base::ProcessId> members,
+            Milliseconds grace)
       : Stop(grace), group_(group), known_(std::move(members)) {}
 
   std::string target() const override {
@@ -80,9 +82,9 @@ class StopGroup final : public Stop {
 
   std::string Do(const Firing& /*firing*/) override {
     // A group keeps its number while any of it lives.
-    std::vector<ProcessId> known = known_;
+    std::vector<base::ProcessId> known = known_;
     return End([&] {
-      std::vector<ProcessId> members = GroupMembers(group_);
+      std::vector<base::ProcessId> members = base::GroupMembers(group_);
       const bool is_same = std::ranges::any_of(members, [&](const auto& one) {
         return std::ranges::find(known, one) != known.end();
       });
@@ -94,7 +96,7 @@ class StopGroup final : public Stop {
 
  private:
   const pid_t group_;
-  const std::vector<ProcessId> known_;
+  const std::vector<base::ProcessId> known_;
 };
 
 // Stops whoever writes the run that a rule fired on.
@@ -113,9 +115,10 @@ class StopWriters final : public Stop {
       throw ActionError("stop", "it is not known which run it is about");
     }
     const Writers writers = Find(firing.run);
-    if (std::ranges::any_of(writers.processes, [](const ProcessId& process) {
-          return process.pid == getpid();
-        })) {
+    if (std::ranges::any_of(writers.processes,
+                            [](const base::ProcessId& process) {
+                              return process.pid == getpid();
+                            })) {
       throw ActionError("stop", "the job is the process that watches it");
     }
     return End([&] { return writers.processes; });
@@ -169,14 +172,14 @@ std::unique_ptr<Action> MakeStop(const ActionSpec& spec, Milliseconds grace) {
     if (group == getpgrp()) {
       Refuse(spec.target, "a process group other than that of this process");
     }
-    std::vector<ProcessId> members = GroupMembers(group);
+    std::vector<base::ProcessId> members = base::GroupMembers(group);
     if (members.empty()) {
       Refuse(spec.target, "a process group with a living process");
     }
     return std::make_unique<StopGroup>(group, std::move(members), grace);
   }
   if (number == getpid()) Refuse(spec.target, "a process other than this one");
-  const auto process = FindProcess(number);
+  const auto process = base::FindProcess(number);
   if (!process) Refuse(spec.target, "the id of a living process");
   return std::make_unique<StopProcess>(*process, grace);
 }

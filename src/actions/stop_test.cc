@@ -7,8 +7,8 @@
 
 #include "smdebug/storage.h"
 #include "src/actions/child_for_test.h"
-#include "src/actions/process.h"
 #include "src/base/host.h"
+#include "src/base/process.h"
 #include "src/run/claim.h"
 #include "src/run/ledger.h"
 #include "src/run/presence.h"
@@ -55,10 +55,11 @@ TEST(StopTest, AProcessThatHasEndedIsLeftAlone) {
 
 TEST(StopTest, AnotherProcessWithTheSameNumberIsLeftAlone) {
   const Child child;
-  const auto id = FindProcess(child.pid());
+  const auto id = base::FindProcess(child.pid());
   ASSERT_TRUE(id);
-  const ProcessId earlier{.pid = id->pid, .start = id->start - 1};
-  const Ended ended = EndProcesses([&] { return std::vector{earlier}; }, kNone);
+  const base::ProcessId earlier{.pid = id->pid, .start = id->start - 1};
+  const base::Ended ended =
+      base::EndProcesses([&] { return std::vector{earlier}; }, kNone);
   EXPECT_EQ(ended.asked + ended.killed, 0);
   EXPECT_TRUE(child.IsAlive());
 }

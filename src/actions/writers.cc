@@ -16,12 +16,12 @@ namespace {
 
 // The process that the ledger names, if it lives here and shows that it writes
 // the run. A ledger is a file, and may name anyone.
-std::optional<ProcessId> FindWriter(const run::Ledger& ledger,
+std::optional<base::ProcessId> FindWriter(const run::Ledger& ledger,
                                     const Storage& storage) {
   if (ledger.closed || ledger.pid <= 1 || ledger.host != base::HostName()) {
     return std::nullopt;
   }
-  const auto process = FindProcess(static_cast<pid_t>(ledger.pid));
+  const auto process = base::FindProcess(static_cast<pid_t>(ledger.pid));
   if (!process || process->start != ledger.start) return std::nullopt;
   if (!run::IsPresent(ledger.pid,
                       run::PresenceName(storage, ledger.run, ledger.worker))) {

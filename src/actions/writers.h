@@ -4,13 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "src/actions/process.h"
+#include "src/base/process.h"
 
 namespace smdebug::actions {
 
 // Who writes a run.
 struct Writers {
-  std::vector<ProcessId> processes;  // Living, on this machine.
+  std::vector<base::ProcessId> processes;  // Living, on this machine.
   // Names of the jobs they belong to, each once; without those that have none.
   std::vector<std::string> jobs;
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/cli/elements.h"
 #include "src/cli/text.h"
+#include "src/query/elements.h"
 
 namespace smdebug::cli {
 namespace {
@@ -66,7 +66,7 @@ class ArrayPrinter {
 
   void Collect(size_t axis, int64_t offset) {
     if (axis == tensor_.shape.size()) {
-      texts_.push_back(ElementText(ElementAt(tensor_, offset)));
+      texts_.push_back(query::ElementText(query::ElementAt(tensor_, offset)));
       return;
     }
     for (const int64_t index : Shown(axis)) {
@@ -148,7 +148,7 @@ class ArrayPrinter {
 }  // namespace
 
 std::string ArrayText(const TensorView& tensor, int64_t most, size_t width) {
-  const ShallowView shallow(tensor);
+  const query::ShallowView shallow(tensor);
   return ArrayPrinter(shallow.get(), most, width).Print();
 }
 

@@ -15,6 +15,8 @@
 namespace smdebug::cli {
 namespace {
 
+using query::Series;
+
 constexpr size_t kLeastColumns = 10;
 constexpr size_t kLeastRows = 3;
 constexpr double kInf = std::numeric_limits<double>::infinity();

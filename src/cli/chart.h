@@ -1,17 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <vector>
+
+#include "src/query/series.h"
 
 namespace smdebug::cli {
-
-// A number at each of some steps, which rise.
-struct Series {
-  std::vector<int64_t> steps;
-  std::vector<double> values;
-};
 
 struct ChartOptions {
   size_t width = 80;   // Columns, labels included.
@@ -22,6 +16,6 @@ struct ChartOptions {
 // A curve with its axes. The line breaks at values that are not finite; an
 // infinity is marked at its edge, NaN in a row of its own below the curve, and
 // a last line counts them. `series` is not empty.
-std::string ChartText(const Series& series, const ChartOptions& options);
+std::string ChartText(const query::Series& series, const ChartOptions& options);
 
 }  // namespace smdebug::cli

@@ -12,6 +12,8 @@
 namespace smdebug::cli {
 namespace {
 
+using query::Series;
+
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

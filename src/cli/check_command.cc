@@ -3,6 +3,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,9 +13,8 @@
 #include "smdebug/invoker.h"
 #include "src/cli/command.h"
 #include "src/cli/judge_options.h"
-#include "src/cli/open_run.h"
-#include "src/cli/python_rule.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
 
 namespace smdebug::cli {
 namespace {
@@ -126,26 +126,23 @@ JSON: a list with one object per rule.
   }
 
   int Run(Streams streams) override {
-    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
-    const PythonRules python_rules(evaluations, options_, [] { return true; });
-    const auto storage = OpenFolder(options_.run);
-    const auto trial = OpenRun(options_.run);
-    RequireWorker(*trial, options_.worker);
-    InvokeOptions options = options_.ForInvoker(storage);
-    const auto actions = options_.ActionsFor(evaluations, streams.err);
+    InvokeOptions options = options_.ForInvoker();
+    const RuleSet rules(options_.Evaluations(), options);
+    const auto storage = query::OpenFolder(options_.run);
+    const auto trial = query::OpenRun(storage);
+    query::RequireWorker(*trial, options_.worker);
+    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    options.reports = options_.ReportsIn(storage);
     options.on_fire = [&](const RuleFire& fire) {
       for (const ActionOutcome& outcome : actions->Fire(fire)) {
         streams.err << OutcomeText(fire.evaluation.name, outcome) << '\n';
       }
     };
-    options.open_trial = [](const std::string& path) { return OpenRun(path); };
-    Invoker invoker(trial.get(), options);
-    python_rules.AddAll(std::move(evaluations), invoker);
-    invoker.JudgeNewSteps();
-    const double idle = SecondsSinceNewestFile(*storage);
-    if (idle > 0) invoker.NoteWait(idle);
-    invoker.Finish(/*stopped=*/false);
-    const std::vector<RuleReport> reports = invoker.reports();
+    options.open_trial = [](const std::string& path) {
+      return query::OpenRun(path);
+    };
+    const std::vector<RuleReport> reports =
+        rules.JudgeOnce(*trial, *storage, std::move(options));
     Print(reports, streams);
     if (!junit_.empty()) WriteJunit(reports, trial->path());
     return ExitCodeOf(reports);

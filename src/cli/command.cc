@@ -9,8 +9,8 @@
 
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
-#include "src/cli/name_match.h"
 #include "src/cli/text.h"
+#include "src/query/name_match.h"
 
 namespace smdebug::cli {
 namespace {
@@ -36,7 +36,7 @@ std::string DescribeUnknown(std::string_view arg, const Commands& commands) {
   if (arg.starts_with('-') || std::ranges::find(names, arg) != names.end()) {
     return {};
   }
-  const std::vector<std::string> near = NearNames(arg, names, 1);
+  const std::vector<std::string> near = query::NearNames(arg, names, 1);
   return fmt::format("'{}' is not a command; {}{}", Printable(arg),
                      near.empty() ? "" : "did you mean " + near[0] + "? ",
                      ListNames(commands));
@@ -100,6 +100,13 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeVerifyCommand());
   commands.push_back(MakeConfigCommand());
   return commands;
+}
+
+std::function<void(const std::string& root)> WaitNotice(std::ostream& err) {
+  return [&err](const std::string& root) {
+    err << "smdebug: waiting for a run in " << Printable(root) << '\n'
+        << std::flush;
+  };
 }
 
 int Main(const std::vector<std::string>& args, Streams streams) {

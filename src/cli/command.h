@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -27,6 +28,9 @@ struct Streams {
   Terminal out_terminal = {};
   Terminal err_terminal = {};
 };
+
+// Says on `err` that a run is awaited, for query::AwaitRunFolder().
+std::function<void(const std::string& root)> WaitNotice(std::ostream& err);
 
 // One exit code of a command, and when it is given.
 struct ExitCode {

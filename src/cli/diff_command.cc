@@ -9,10 +9,10 @@
 #include "src/cli/command.h"
 #include "src/cli/diff_report.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
 #include "src/cli/progress.h"
-#include "src/cli/run_compare.h"
+#include "src/query/open_run.h"
+#include "src/query/run_compare.h"
 
 namespace smdebug::cli {
 namespace {
@@ -70,10 +70,10 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
   }
 
   int Run(Streams streams) override {
-    const auto a = OpenRun(a_);
-    const auto b = OpenRun(b_);
+    const auto a = query::OpenRun(a_);
+    const auto b = query::OpenRun(b_);
     std::optional<Progress> progress;
-    const RunComparison result = CompareRuns(
+    const query::RunComparison result = query::CompareRuns(
         *a, *b, options_,
         [&](uint64_t total) {
           progress.emplace(streams.err, streams.err_terminal,
@@ -82,7 +82,7 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
         [&] { progress->Add(1); });
     progress.reset();
     if (json_) {
-      PrintJson(streams.out, DiffJson(result));
+      PrintJson(streams.out, query::ToJson(result));
     } else {
       streams.out << DiffText(result, streams.out_terminal);
     }
@@ -92,7 +92,7 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
  private:
   std::string a_;
   std::string b_;
-  CompareOptions options_;
+  query::CompareOptions options_;
   bool json_ = false;
 };
 

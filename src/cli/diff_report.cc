@@ -12,6 +12,10 @@
 namespace smdebug::cli {
 namespace {
 
+using query::Comparison;
+using query::RunComparison;
+using query::RunDifference;
+
 constexpr size_t kMostNamed = 5;
 
 // "12 (a, b, c, ...)".
@@ -31,28 +35,6 @@ std::string Describe(const Comparison& comparison) {
   return fmt::format("{} of {} values, most at [{}]: {} against {}",
                      comparison.differing, comparison.count, comparison.where,
                      comparison.a, comparison.b);
-}
-
-Json DifferenceJson(const RunDifference& difference) {
-  const Comparison& comparison = difference.comparison;
-  Json json = {{"step", difference.step},
-               {"tensor", difference.tensor},
-               {"worker", difference.worker},
-               {"what", difference.what},
-               {"mismatch", nullptr},
-               {"count", comparison.count},
-               {"differing", comparison.differing},
-               {"largest", JsonNumber(comparison.largest)},
-               {"where", nullptr},
-               {"a", nullptr},
-               {"b", nullptr}};
-  if (!comparison.mismatch.empty()) json["mismatch"] = comparison.mismatch;
-  if (comparison.where >= 0) {
-    json["where"] = comparison.where;
-    json["a"] = comparison.a;
-    json["b"] = comparison.b;
-  }
-  return json;
 }
 
 std::string LargestText(const std::vector<RunDifference>& largest,
@@ -122,25 +104,6 @@ std::string DiffText(const RunComparison& result, const Terminal& terminal) {
     text += "\n" + LargestText(result.largest, terminal);
   }
   return text;
-}
-
-Json DiffJson(const RunComparison& result) {
-  Json largest = Json::array();
-  for (const RunDifference& difference : result.largest) {
-    largest.push_back(DifferenceJson(difference));
-  }
-  return {{"equal", result.equal()},
-          {"first", result.first ? DifferenceJson(*result.first) : Json()},
-          {"compared", result.compared},
-          {"different", result.different},
-          {"tensors_different", result.tensors_different},
-          {"steps_only_a", result.steps_only_a},
-          {"steps_only_b", result.steps_only_b},
-          {"tensors_only_a", result.tensors_only_a},
-          {"tensors_only_b", result.tensors_only_b},
-          {"entries_only_a", result.entries_only_a},
-          {"entries_only_b", result.entries_only_b},
-          {"largest", std::move(largest)}};
 }
 
 }  // namespace smdebug::cli

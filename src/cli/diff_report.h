@@ -2,16 +2,13 @@
 
 #include <string>
 
-#include "src/cli/json_output.h"
-#include "src/cli/run_compare.h"
 #include "src/cli/terminal.h"
+#include "src/query/run_compare.h"
 
 namespace smdebug::cli {
 
 // For people: the first difference, then a summary.
-std::string DiffText(const RunComparison& result, const Terminal& terminal);
-
-// The same facts, whole.
-Json DiffJson(const RunComparison& result);
+std::string DiffText(const query::RunComparison& result,
+                     const Terminal& terminal);
 
 }  // namespace smdebug::cli

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -10,17 +10,21 @@
 
 #include "smdebug/error.h"
 #include "src/cli/command.h"
-#include "src/cli/csv_export.h"
 #include "src/cli/export_file.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/json_output.h"
-#include "src/cli/npz_export.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
 #include "src/cli/text.h"
+#include "src/query/csv_export.h"
+#include "src/query/npz_export.h"
+#include "src/query/open_run.h"
 
 namespace smdebug::cli {
 namespace {
+
+using query::ExportCsv;
+using query::ExportNpz;
+using query::ExportResult;
 
 // `smdebug export <run>`: values for NumPy, numbers for a spreadsheet.
 class ExportCommand final : public Command {
@@ -99,11 +103,12 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
       throw Error("--csv - writes to standard output; --json needs a FILE");
     }
     const InterruptScope interrupt;
-    const auto trial = OpenRun(run_);
-    RequireWorker(*trial, query_.worker);
+    const auto go_on = [&] { return !interrupt.interrupted(); };
+    const auto trial = query::OpenRun(run_);
+    query::RequireWorker(*trial, query_.worker);
     if (query_.step) {
-      RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
-                  "the run");
+      query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
+                         "the run");
     }
     if (to_stdout) {
       const ExportResult result = ExportCsv(
@@ -111,14 +116,14 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
           [&](std::string_view line) {
             return static_cast<bool>(streams.out << line);
           },
-          interrupt);
+          go_on);
       return Finish(result, streams);
     }
-    return WriteFile(*trial, interrupt, streams);
+    return WriteFile(*trial, go_on, streams);
   }
 
  private:
-  int WriteFile(Trial& trial, const InterruptScope& interrupt,
+  int WriteFile(Trial& trial, const std::function<bool()>& go_on,
                 Streams streams) const {
     const std::string& path = npz_.empty() ? csv_ : npz_;
     ExportFile file(path, force_);
@@ -129,10 +134,10 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
                              file.Write(line);
                              return true;
                            },
-                           interrupt)
+                           go_on)
                      : ExportNpz(
                            trial, query_,
-                           [&](Bytes bytes) { file.Write(bytes); }, interrupt);
+                           [&](Bytes bytes) { file.Write(bytes); }, go_on);
     const int code = Finish(result, streams);
     if (code != kExitOk) return code;
     file.Publish();
@@ -178,7 +183,7 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
   std::string run_;
   std::string npz_;
   std::string csv_;
-  ExportQuery query_;
+  query::ExportQuery query_;
   bool force_ = false;
   bool json_ = false;
 };

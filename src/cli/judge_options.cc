@@ -92,9 +92,10 @@ std::vector<RuleEvaluation> JudgeOptions::Evaluations() const {
   return evaluations;
 }
 
-std::unique_ptr<FireActions> JudgeOptions::ActionsFor(
+std::unique_ptr<actions::FireActions> JudgeOptions::ActionsFor(
     std::span<const RuleEvaluation> evaluations, std::ostream& err) const {
-  auto fire_actions = std::make_unique<FireActions>(actions, dry_run, run);
+  auto fire_actions =
+      std::make_unique<smdebug::actions::FireActions>(actions, dry_run, run);
   for (const RuleEvaluation& evaluation : evaluations) {
     if (fire_actions->Add(evaluation)) continue;
     err << fmt::format("smdebug: {}: nothing in its action_json can be done\n",
@@ -103,15 +104,19 @@ std::unique_ptr<FireActions> JudgeOptions::ActionsFor(
   return fire_actions;
 }
 
-InvokeOptions JudgeOptions::ForInvoker(std::shared_ptr<Storage> storage) const {
+InvokeOptions JudgeOptions::ForInvoker() const {
   InvokeOptions options;
   options.start_step = start_step.value_or(0);
   options.end_step = end_step;
   options.worker = worker;
   options.all_workers = all_workers;
   options.other_trials = other_trials;
-  options.reports = no_reports ? nullptr : std::move(storage);
   return options;
+}
+
+std::shared_ptr<Storage> JudgeOptions::ReportsIn(
+    std::shared_ptr<Storage> run_storage) const {
+  return no_reports ? nullptr : std::move(run_storage);
 }
 
 int ExitCodeOf(std::span<const RuleReport> reports) {
@@ -135,6 +140,14 @@ std::string FindingText(const Finding& finding) {
   text += ": " + finding.message;
   if (!finding.worker.empty()) text += fmt::format(" ({})", finding.worker);
   return Printable(text);
+}
+
+std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome) {
+  return Printable(
+      fmt::format("{}: {}{}{}: {}{}{}", rule, ActionKindName(outcome.kind),
+                  outcome.target.empty() ? "" : " ", outcome.target,
+                  ResultName(outcome.result),
+                  outcome.detail.empty() ? "" : ": ", outcome.detail));
 }
 
 Json ReportJson(const RuleReport& report) {

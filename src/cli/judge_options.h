@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "smdebug/invoker.h"
-#include "src/cli/fire_actions.h"
+#include "src/actions/fire_actions.h"
 #include "src/cli/json_output.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
@@ -45,11 +45,15 @@ struct JudgeOptions {
 
   // What to do when `evaluations` fire. Tells on `err` of an action_json that
   // holds nothing. Throws ConfigError for an action that is not allowed.
-  std::unique_ptr<FireActions> ActionsFor(
+  std::unique_ptr<actions::FireActions> ActionsFor(
       std::span<const RuleEvaluation> evaluations, std::ostream& err) const;
 
-  // Without what a command adds of its own.
-  InvokeOptions ForInvoker(std::shared_ptr<Storage> storage) const;
+  // Without what a command adds of its own, and without a place for reports.
+  InvokeOptions ForInvoker() const;
+
+  // Where reports go, if they are kept at all.
+  std::shared_ptr<Storage> ReportsIn(
+      std::shared_ptr<Storage> run_storage) const;
 };
 
 // 2 if some rule could not be evaluated, else 1 if one fired, else 0.
@@ -57,6 +61,9 @@ int ExitCodeOf(std::span<const RuleReport> reports);
 
 // "step 12, train 12, fc.weight: it is so (worker_0)".
 std::string FindingText(const Finding& finding);
+
+// "ExplodingTensor: stop 4711: done: sent SIGTERM".
+std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome);
 
 // The report as `smdebug check --json` has it.
 Json ReportJson(const RuleReport& report);

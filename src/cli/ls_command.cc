@@ -8,32 +8,17 @@
 
 #include "src/cli/command.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
 #include "src/cli/table.h"
-#include "src/cli/tensor_list.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
+#include "src/query/tensor_list.h"
 
 namespace smdebug::cli {
 namespace {
 
-Json ToJson(const TensorInfo& tensor) {
-  Json reductions = Json::array();
-  for (const Reduction& reduction : tensor.saved.reductions) {
-    reductions.push_back(ReductionName(reduction));
-  }
-  return {{"name", tensor.name},
-          {"collections", tensor.collections},
-          {"dtype", tensor.dtype ? Json(DTypeName(*tensor.dtype)) : Json()},
-          {"shape", tensor.shape ? Json(*tensor.shape) : Json()},
-          {"saved",
-           {{"value", tensor.saved.value},
-            {"reductions", std::move(reductions)},
-            {"shape", tensor.saved.shape}}},
-          {"steps", tensor.steps},
-          {"first_step", tensor.first_step},
-          {"last_step", tensor.last_step}};
-}
+using query::SavedText;
+using query::TensorInfo;
 
 std::string StepsText(const TensorInfo& tensor) {
   return tensor.steps == 1 ? fmt::format("1 ({})", tensor.first_step)
@@ -102,17 +87,18 @@ JSON: `run`, and `tensors`, a list of objects with `name`, `collections`, `dtype
   }
 
   int Run(Streams streams) override {
-    TrialOptions options = RunOptions();
+    TrialOptions options = query::RunOptions();
     options.verify_checksums = false;  // Types and shapes are enough here.
-    const auto trial = OpenRun(run_, options);
+    const auto trial = query::OpenRun(run_, options);
     if (query_.step) {
-      RequireStep(trial->Steps(query_.mode, true), query_.step, query_.mode,
-                  "the run");
+      query::RequireStep(trial->Steps(query_.mode, true), query_.step,
+                         query_.mode, "the run");
     }
-    const std::vector<TensorInfo> tensors = ListTensors(*trial, query_);
+    const std::vector<TensorInfo> tensors = query::ListTensors(*trial, query_);
     if (json_) {
       Json list = Json::array();
-      for (const TensorInfo& tensor : tensors) list.push_back(ToJson(tensor));
+      for (const TensorInfo& tensor : tensors)
+        list.push_back(query::ToJson(tensor));
       PrintJson(streams.out,
                 {{"run", trial->path()}, {"tensors", std::move(list)}});
     } else if (!tensors.empty()) {
@@ -129,7 +115,7 @@ JSON: `run`, and `tensors`, a list of objects with `name`, `collections`, `dtype
 
  private:
   std::string run_;
-  TensorQuery query_;
+  query::TensorQuery query_;
   bool json_ = false;
 };
 

@@ -9,36 +9,23 @@
 #include "src/cli/chart.h"
 #include "src/cli/command.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
-#include "src/cli/series.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
+#include "src/query/series.h"
 
 namespace smdebug::cli {
 namespace {
 
-Json ToJson(const TensorSeries& plotted, Mode mode) {
-  Json values = Json::array();
-  for (const double value : plotted.series.values) {
-    values.push_back(JsonNumber(value));
-  }
-  return {
-      {"tensor", plotted.tensor},
-      {"reduction",
-       plotted.reduction ? Json(ReductionName(*plotted.reduction)) : Json()},
-      {"mode", ModeName(mode)},
-      {"worker", plotted.worker ? Json(*plotted.worker) : Json()},
-      {"steps", plotted.series.steps},
-      {"values", std::move(values)}};
-}
-
-std::string Title(const TensorSeries& plotted, Mode mode) {
+std::string Title(const query::TensorSeries& plotted) {
   std::string title =
       plotted.reduction
           ? fmt::format("{} of {}", ReductionName(*plotted.reduction),
                         plotted.tensor)
           : plotted.tensor;
-  if (mode != Mode::kGlobal) title += fmt::format(", {}", ModeName(mode));
+  if (plotted.mode != Mode::kGlobal) {
+    title += fmt::format(", {}", ModeName(plotted.mode));
+  }
   if (plotted.worker) title += fmt::format(", {}", *plotted.worker);
   const double last = plotted.series.values.back();
   return fmt::format(
@@ -58,7 +45,9 @@ class PlotCommand final : public Command {
     return "  smdebug plot ./run loss\n"
            "  smdebug plot ./run fc.weight:abs_mean --mode train\n"
            "  smdebug plot ./run fc.weight --reduction l2 --height 24\n"
-           "  smdebug plot ./run loss --json | jq '.values[-1]'\n";
+           "  smdebug plot ./run loss --json | jq '.values[-1]'\n"
+           "  smdebug plot ./run loss --json --points 500 | jq "
+           "'.buckets[].max'\n";
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "it was plotted"},
@@ -72,7 +61,9 @@ is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tens
 
 The line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
-JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length.
+JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length. With `--points`, in
+place of these two, `buckets`: `first_step`, `last_step`, how many steps they are (`count`), the `first` and the `last` value, `min` and `max` of the finite ones with
+their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are.
 )";
   }
 
@@ -96,26 +87,37 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
         ->type_name("N");
     AddAscii(app, ascii_);
     AddJson(app, json_);
+    app.add_option("--points", points_,
+                   "With --json: put the steps together in at most so many "
+                   "buckets; default: every step by itself")
+        ->check(CLI::PositiveNumber.description(""))
+        ->needs("--json")
+        ->type_name("N");
   }
 
   int Run(Streams streams) override {
     if (reductions_.size() > 1) {
       throw CLI::ValidationError("--reduction", "one is plotted at a time");
     }
-    const auto trial = OpenRun(run_);
-    RequireWorker(*trial, worker_);
-    SeriesQuery query = {.tensor = tensor_, .mode = mode_, .worker = worker_};
-    if (!reductions_.empty()) query.reduction = reductions_.front();
-    const TensorSeries plotted = ReadSeries(*trial, query);
+    const auto trial = query::OpenRun(run_);
+    query::RequireWorker(*trial, worker_);
+    query::SeriesQuery series = {
+        .tensor = tensor_, .mode = mode_, .worker = worker_};
+    if (!reductions_.empty()) series.reduction = reductions_.front();
+    const query::TensorSeries plotted = query::ReadSeries(*trial, series);
     if (json_) {
-      PrintJson(streams.out, ToJson(plotted, mode_));
+      PrintJson(streams.out,
+                points_ == 0
+                    ? query::ToJson(plotted)
+                    : query::ToJson(
+                          plotted, query::Downsample(plotted.series, points_)));
       return kExitOk;
     }
     const Terminal& terminal = streams.out_terminal;
     const size_t width = width_ > 0             ? width_
                          : terminal.is_terminal ? terminal.width
                                                 : 80;
-    streams.out << Title(plotted, mode_) << "\n\n"
+    streams.out << Title(plotted) << "\n\n"
                 << ChartText(plotted.series,
                              {.width = width,
                               .height = height_,
@@ -131,6 +133,7 @@ JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not ask
   std::optional<std::string> worker_;
   size_t width_ = 0;
   size_t height_ = 16;
+  size_t points_ = 0;
   bool ascii_ = false;
   bool json_ = false;
 };

@@ -9,9 +9,11 @@
 
 #include "src/base/text.h"
 #include "src/cli/command.h"
-#include "src/cli/open_run.h"
+#include "src/cli/json_output.h"
 #include "src/cli/options.h"
-#include "src/cli/tensor_report.h"
+#include "src/cli/report_text.h"
+#include "src/query/open_run.h"
+#include "src/query/tensor_report.h"
 
 namespace smdebug::cli {
 namespace {
@@ -64,16 +66,16 @@ JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statis
   }
 
   int Run(Streams streams) override {
-    const auto trial = OpenRun(run_);
-    const Tensor tensor = RequireTensor(*trial, tensor_);
-    RequireWorker(*trial, worker_);
+    const auto trial = query::OpenRun(run_);
+    const Tensor tensor = query::RequireTensor(*trial, tensor_);
+    query::RequireWorker(*trial, worker_);
     const int64_t step =
-        RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true), step_,
-                    mode_, fmt::format("'{}'", tensor.name()));
-    const TensorReport report =
-        ReadReport(*trial, tensor, step, mode_, worker_);
+        query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
+                           step_, mode_, fmt::format("'{}'", tensor.name()));
+    const query::TensorReport report =
+        query::ReadReport(*trial, tensor, step, mode_, worker_);
     if (json_) {
-      PrintJson(streams.out, ReportJson(report, options_));
+      PrintJson(streams.out, query::ToJson(report, options_.values));
     } else {
       streams.out << ReportText(report, options_, streams.out_terminal);
     }

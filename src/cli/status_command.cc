@@ -7,9 +7,11 @@
 
 #include "src/base/clock.h"
 #include "src/cli/command.h"
-#include "src/cli/open_run.h"
+#include "src/cli/json_output.h"
 #include "src/cli/options.h"
-#include "src/cli/status_report.h"
+#include "src/cli/status_text.h"
+#include "src/query/open_run.h"
+#include "src/query/status.h"
 
 namespace smdebug::cli {
 namespace {
@@ -92,15 +94,15 @@ the index says. An event file without an index is a step being written, and `.tm
   }
 
   int Run(Streams streams) override {
-    const auto storage = OpenFolder(run_);
-    const index::RunSummary run = index::SummarizeRun(*storage);
-    const double now = base::WallSeconds();
+    const auto storage = query::OpenFolder(run_);
+    const query::RunStatus status =
+        query::ReadStatus(*storage, base::WallSeconds());
     if (json_) {
-      streams.out << StatusJson(run, storage->root(), now) << '\n';
+      PrintJson(streams.out, query::ToJson(status));
     } else {
-      streams.out << StatusText(run, storage->root(), now);
+      streams.out << StatusText(status);
     }
-    return IsWell(run) ? kExitOk : kExitFound;
+    return status.well() ? kExitOk : kExitFound;
   }
 
  private:

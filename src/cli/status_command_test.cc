@@ -11,8 +11,8 @@
 
 #include "src/base/clock.h"
 #include "src/cli/command.h"
-#include "src/index/ledger.h"
-#include "src/index/run_files.h"
+#include "src/run/ledger.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
@@ -46,25 +46,25 @@ class StatusCommandTest : public ::testing::Test {
   void PutStep(int64_t step, std::string_view worker) {
     index::StepIndex index;
     index.mode_step = step;
-    index.event_file = index::EventFileKey(step, worker);
+    index.event_file = run::EventFileKey(step, worker);
     index.tensors = {{"w", {0, 50, 1u}}, {"b", {50, 50, 2u}}};
     Put(index.event_file, std::string(100, 'x'));
-    Put(index::IndexFileKey(step, worker), ToJson(index));
+    Put(run::IndexFileKey(step, worker), ToJson(index));
   }
 
   void PutCollections(std::string_view worker) {
-    Put(index::CollectionsFileKey(worker),
+    Put(run::CollectionsFileKey(worker),
         R"({"collections": {}, "_meta": {"num_workers": 1}})");
   }
 
-  static index::Ledger MakeLedger(std::string_view worker) {
-    index::Ledger ledger;
+  static run::Ledger MakeLedger(std::string_view worker) {
+    run::Ledger ledger;
     ledger.worker = worker;
     ledger.updated = base::WallSeconds();
     return ledger;
   }
-  void PutLedger(const index::Ledger& ledger) {
-    Put(index::LedgerKey(ledger.worker), ToJson(ledger));
+  void PutLedger(const run::Ledger& ledger) {
+    Put(run::LedgerKey(ledger.worker), ToJson(ledger));
   }
 
   TempDir dir_;
@@ -90,7 +90,7 @@ TEST_F(StatusCommandTest, ARunInProgressIsWell) {
 TEST_F(StatusCommandTest, ARunOfSmdebug1IsWell) {
   PutCollections("worker_0");
   PutStep(0, "worker_0");
-  Put(index::kEndMarkerKey, "");
+  Put(run::kEndMarkerKey, "");
   EXPECT_EQ(Status(), kExitOk) << out_ << err_;
   EXPECT_THAT(out_, HasSubstr("state     finished\n"));
   EXPECT_THAT(out_, HasSubstr("ledger    none"));
@@ -98,8 +98,8 @@ TEST_F(StatusCommandTest, ARunOfSmdebug1IsWell) {
 
 TEST_F(StatusCommandTest, PendingFilesAreNotCounted) {
   PutStep(0, "worker_0");
-  Put(index::EventFileKey(1, "worker_0") + ".tmp", "half");
-  Put(index::IndexFileKey(1, "worker_0") + ".tmp", "{");
+  Put(run::EventFileKey(1, "worker_0") + ".tmp", "half");
+  Put(run::IndexFileKey(1, "worker_0") + ".tmp", "{");
   EXPECT_EQ(Status(), kExitOk) << out_;
   EXPECT_THAT(out_, HasSubstr("steps     1 (0..0)\n"));
   EXPECT_THAT(out_, HasSubstr("size      100 B\n"));
@@ -107,7 +107,7 @@ TEST_F(StatusCommandTest, PendingFilesAreNotCounted) {
 
 TEST_F(StatusCommandTest, LostTensorsAreTheCommandsNo) {
   PutStep(0, "worker_0");
-  index::Ledger ledger = MakeLedger("worker_0");
+  run::Ledger ledger = MakeLedger("worker_0");
   ledger.errors = 1;
   ledger.lost = 2;
   ledger.messages["write"] = "no space left on device";
@@ -121,11 +121,11 @@ TEST_F(StatusCommandTest, LostTensorsAreTheCommandsNo) {
 TEST_F(StatusCommandTest, DamageIsTheCommandsNo) {
   PutStep(0, "worker_0");
   PutStep(1, "worker_0");
-  Put(index::EventFileKey(1, "worker_0"), "short");
+  Put(run::EventFileKey(1, "worker_0"), "short");
   EXPECT_EQ(Status(), kExitFound);
   EXPECT_THAT(out_,
               HasSubstr("damage    1 file\n          " +
-                        index::EventFileKey(1, "worker_0") + ": has 5 bytes"));
+                        run::EventFileKey(1, "worker_0") + ": has 5 bytes"));
 }
 
 TEST_F(StatusCommandTest, JsonIsOneObject) {

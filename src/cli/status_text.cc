@@ -1,17 +1,21 @@
+#include "src/cli/status_text.h"
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "src/cli/status_report.h"
 #include "src/cli/text.h"
 
 namespace smdebug::cli {
 namespace {
 
-using index::RunSummary;
-using index::WorkerSummary;
+using query::RunState;
+using query::RunStatus;
+using query::RunSummary;
+using query::RunTotals;
+using query::WorkerSummary;
 
 // What is shown of a long list; the rest is counted.
 constexpr size_t kMaxMessages = 5;
@@ -35,16 +39,15 @@ class Screen {
   std::string out_;
 };
 
-std::string StateText(const RunSummary& summary, double now) {
-  const RunState state = StateOf(summary, now);
+std::string StateText(const RunStatus& status) {
   std::string open;
-  for (const WorkerSummary& worker : summary.workers) {
+  for (const WorkerSummary& worker : status.summary.workers) {
     if (!worker.ledger || worker.ledger->closed) continue;
     if (!open.empty()) open += ", ";
     open += fmt::format("{} last updated {} ago", worker.worker,
-                        HumanAge(now - worker.ledger->updated));
+                        HumanAge(status.now - worker.ledger->updated));
   }
-  switch (state) {
+  switch (status.state) {
     case RunState::kFinished:
       return open.empty() ? "finished" : "finished; not closed: " + open;
     case RunState::kRunning:
@@ -130,7 +133,7 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
                          "closed"));
   for (size_t i = 0; i < shown; ++i) {
     const WorkerSummary& worker = summary.workers[i];
-    const index::Ledger ledger = worker.ledger.value_or(index::Ledger{});
+    const run::Ledger ledger = worker.ledger.value_or(run::Ledger{});
     const std::string_view closed = !worker.ledger  ? "?"
                                     : ledger.closed ? "yes"
                                                     : "no";
@@ -148,12 +151,12 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
 
 }  // namespace
 
-std::string StatusText(const RunSummary& summary, std::string_view run,
-                       double now) {
-  const RunTotals totals = TotalsOf(summary);
+std::string StatusText(const RunStatus& status) {
+  const RunSummary& summary = status.summary;
+  const RunTotals& totals = status.totals;
   Screen screen;
-  screen.Line("run", run);
-  screen.Line("state", StateText(summary, now));
+  screen.Line("run", status.run);
+  screen.Line("state", StateText(status));
   screen.Line("workers", WorkersText(summary));
   screen.Line("steps",
               StepsText(summary.steps, totals.first_step, totals.last_step));

@@ -8,11 +8,11 @@
 
 #include "src/cli/command.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
-#include "src/cli/step_workers.h"
 #include "src/cli/table.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
+#include "src/query/step_list.h"
 
 namespace smdebug::cli {
 namespace {
@@ -52,7 +52,7 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
   }
 
   int Run(Streams streams) override {
-    const auto trial = OpenRun(run_);
+    const auto trial = query::OpenRun(run_);
     const std::vector<int64_t> steps = trial->Steps(mode_, incomplete_);
     if (json_) {
       PrintAsJson(*trial, steps, streams.out);
@@ -68,12 +68,8 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
   void PrintAsJson(Trial& trial, const std::vector<int64_t>& steps,
                    std::ostream& out) const {
     Json list = Json::array();
-    for (const int64_t step : steps) {
-      const StepId id = IdentifyStep(trial, step, mode_);
-      list.push_back({{"step", id.step},
-                      {"mode", ModeName(id.mode)},
-                      {"mode_step", id.mode_step},
-                      {"workers", StepWorkers(trial, id.step)}});
+    for (const query::StepInfo& step : query::ListSteps(trial, steps, mode_)) {
+      list.push_back(query::ToJson(step));
     }
     PrintJson(out, {{"run", trial.path()},
                     {"num_workers", trial.num_workers()},
@@ -85,11 +81,9 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
     constexpr auto kRight = Table::Align::kRight;
     Table table(
         {{"step", kRight}, {"mode"}, {"mode step", kRight}, {"workers"}});
-    for (const int64_t step : steps) {
-      const StepId id = IdentifyStep(trial, step, mode_);
+    for (const auto& [id, workers] : query::ListSteps(trial, steps, mode_)) {
       table.AddRow({fmt::format("{}", id.step), std::string(ModeName(id.mode)),
-                    fmt::format("{}", id.mode_step),
-                    Join(StepWorkers(trial, id.step))});
+                    fmt::format("{}", id.mode_step), Join(workers)});
     }
     return table.empty() ? "" : table.Layout(terminal);
   }

@@ -13,14 +13,17 @@
 #include "src/cli/command.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
-#include "src/cli/step_follower.h"
 #include "src/cli/text.h"
+#include "src/query/open_run.h"
+#include "src/query/step_follower.h"
 
 namespace smdebug::cli {
 namespace {
 
+using query::StepFollower;
+using query::StepLine;
+using query::StepNumber;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -29,17 +32,6 @@ constexpr milliseconds kPiece{250};
 
 // Numbers on one line of text.
 constexpr size_t kMostNumbers = 8;
-
-Json LineJson(const StepLine& line) {
-  Json numbers = Json::object();
-  for (const StepNumber& number : line.numbers) {
-    numbers[number.name] = {{"step", number.step},
-                            {"value", JsonNumber(number.value)}};
-  }
-  return {{"step", line.id.step},           {"mode", ModeName(line.id.mode)},
-          {"mode_step", line.id.mode_step}, {"workers", line.workers},
-          {"tensors", line.tensors},        {"scalars", std::move(numbers)}};
-}
 
 std::string LineText(const StepLine& line) {
   std::string text = fmt::format("{:>8}", line.id.step);
@@ -146,11 +138,11 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   // The run, as soon as there is any file of it; null if the wait was ended.
   std::unique_ptr<Trial> AwaitRun(const InterruptScope& interrupt,
                                   Streams streams) const {
-    auto storage = AwaitRunFolder(run_, streams.err, [&] {
+    auto storage = query::AwaitRunFolder(run_, WaitNotice(streams.err), [&] {
       return !interrupt.interrupted() && !TimedOut();
     });
     if (!storage) return nullptr;
-    TrialOptions options = RunOptions();
+    TrialOptions options = query::RunOptions();
     options.verify_checksums = false;  // Only single numbers are read.
     auto trial = std::make_unique<Trial>(std::move(storage), options);
     trial->SetRefreshing(false);
@@ -166,7 +158,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
 
   void Print(const StepLine& line, std::ostream& out) const {
     if (json_) {
-      PrintJsonLine(out, LineJson(line));
+      PrintJsonLine(out, query::ToJson(line));
     } else {
       out << LineText(line) << '\n';
     }

@@ -23,18 +23,6 @@ size_t ByteOfCharacter(std::string_view text, size_t index) {
 
 }  // namespace
 
-std::string Printable(std::string_view text) {
-  std::string clean(text);
-  std::ranges::replace_if(
-      clean,
-      [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 || byte == 0x7F;
-      },
-      '?');
-  return clean;
-}
-
 size_t TextWidth(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, StartsCharacter));
 }
@@ -53,28 +41,6 @@ std::string CutMiddle(std::string_view text, size_t width,
   cut += mark;
   cut += text.substr(ByteOfCharacter(text, have - tail));
   return cut;
-}
-
-std::string Counted(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string Join(std::span<const std::string> parts,
-                 std::string_view separator) {
-  return fmt::format("{}", fmt::join(parts, separator));
-}
-
-std::string ShortNumber(double value) {
-  constexpr double kLargestWhole = 1e15;  // Exact in a double, and readable.
-  if (std::isfinite(value) && std::abs(value) < kLargestWhole &&
-      value == std::floor(value)) {
-    return fmt::format("{:.0f}", value == 0 ? 0.0 : value);
-  }
-  return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);
-}
-
-std::string ExactNumber(double value) {
-  return std::isnan(value) ? "nan" : fmt::format("{}", value);
 }
 
 std::string HumanBytes(uint64_t bytes) {
@@ -97,11 +63,6 @@ std::string HumanAge(double seconds) {
   if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
   if (seconds < 172800) return fmt::format("{:.0f} h", seconds / 3600);
   return fmt::format("{:.0f} d", seconds / 86400);
-}
-
-std::string ShapeText(std::span<const int64_t> shape) {
-  if (shape.size() == 1) return fmt::format("({},)", shape[0]);
-  return fmt::format("({})", fmt::join(shape, ", "));
 }
 
 }  // namespace smdebug::cli

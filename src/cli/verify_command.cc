@@ -9,37 +9,19 @@
 
 #include "src/cli/command.h"
 #include "src/cli/json_output.h"
-#include "src/cli/open_run.h"
 #include "src/cli/options.h"
 #include "src/cli/progress.h"
 #include "src/cli/text.h"
-#include "src/cli/verify_run.h"
+#include "src/query/open_run.h"
+#include "src/query/verify_run.h"
 
 namespace smdebug::cli {
 namespace {
 
+using query::VerifyResult;
+
 // What is shown of a long list; the rest is counted.
 constexpr size_t kMostShown = 100;
-
-Json ToJson(const VerifyResult& result, const std::string& run) {
-  Json damage = Json::array();
-  for (const Damage& one : result.damage) {
-    damage.push_back(
-        {{"file", one.file},
-         {"tensor", one.tensor.empty() ? Json() : Json(one.tensor)},
-         {"reason", one.reason}});
-  }
-  return {{"run", run},
-          {"well", result.damage.empty()},
-          {"index_files", result.index_files},
-          {"event_files", result.event_files},
-          {"values", result.values},
-          {"bytes", result.bytes},
-          {"with_checksum", result.values - result.without_checksum},
-          {"without_checksum", result.without_checksum},
-          {"leftovers", result.leftovers},
-          {"damage", std::move(damage)}};
-}
 
 std::string ChecksumText(const VerifyResult& result) {
   const int64_t with = result.values - result.without_checksum;
@@ -52,8 +34,7 @@ std::string ChecksumText(const VerifyResult& result) {
       Counted(with, "value"), result.without_checksum);
 }
 
-void PrintText(const VerifyResult& result, const std::string& run,
-               Streams streams) {
+void PrintText(const VerifyResult& result, Streams streams) {
   const auto line = [&](std::string_view label, const std::string& text) {
     streams.out << fmt::format("{:<10} {}\n", label, Printable(text));
   };
@@ -62,7 +43,7 @@ void PrintText(const VerifyResult& result, const std::string& run,
     line("", fmt::format("... and {} more; --json lists them all",
                          all - kMostShown));
   };
-  line("run", run);
+  line("run", result.run);
   line("files", fmt::format("{}, {}", Counted(result.index_files, "index file"),
                             Counted(result.event_files, "event file")));
   line("values",
@@ -128,18 +109,18 @@ and `damage`, a list of objects with `file`, `tensor` (null for the file as a wh
   }
 
   int Run(Streams streams) override {
-    const auto storage = OpenFolder(run_);
+    const auto storage = query::OpenFolder(run_);
     VerifyResult result;
     {
       Progress progress(streams.err, streams.err_terminal,
-                        Progress::Unit::kBytes, BytesToVerify(*storage));
-      result =
-          VerifyRun(*storage, [&](uint64_t bytes) { progress.Add(bytes); });
+                        Progress::Unit::kBytes, query::BytesToVerify(*storage));
+      result = query::VerifyRun(*storage,
+                                [&](uint64_t bytes) { progress.Add(bytes); });
     }
     if (json_) {
-      PrintJson(streams.out, ToJson(result, storage->root()));
+      PrintJson(streams.out, query::ToJson(result));
     } else {
-      PrintText(result, storage->root(), streams);
+      PrintText(result, streams);
     }
     return result.damage.empty() ? kExitOk : kExitFound;
   }

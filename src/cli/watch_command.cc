@@ -14,11 +14,10 @@
 #include "src/cli/command.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/judge_options.h"
-#include "src/cli/open_run.h"
-#include "src/cli/python_rule.h"
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
+#include "src/query/open_run.h"
 #include "src/rules/interrupted.h"
 
 namespace smdebug::cli {
@@ -99,26 +98,23 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
  private:
   int Watch(const InterruptScope& interrupt, Streams streams) {
-    std::vector<RuleEvaluation> evaluations = options_.Evaluations();
-    const PythonRules python_rules(evaluations, options_,
-                                   [&] { return !interrupt.interrupted(); });
+    InvokeOptions options = options_.ForInvoker();
+    options.go_on = [&] { return !interrupt.interrupted(); };
+    const RuleSet rules(options_.Evaluations(), options);
     waiting_since_ = Clock::now();
-    const auto storage = AwaitRunFolder(options_.run, streams.err, [&] {
-      return !interrupt.interrupted() && !TimedOut();
-    });
+    const auto storage = query::AwaitRunFolder(
+        options_.run, WaitNotice(streams.err),
+        [&] { return !interrupt.interrupted() && !TimedOut(); });
     if (!storage) return Stopped(interrupt, streams);
-    const auto trial =
-        std::make_unique<Trial>(OpenStorageAt(options_.run), RunOptions());
-    RequireWorker(*trial, options_.worker);
+    const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
+    query::RequireWorker(*trial, options_.worker);
 
     WatchView view(streams.out, streams.out_terminal, options_.json);
-    const auto actions = options_.ActionsFor(evaluations, streams.err);
-    const Invoker* judging = nullptr;
+    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     int64_t steps = 0;
     bool is_job_stopped = false;
-    InvokeOptions options = options_.ForInvoker(storage);
-    options.live = true;
     options.recent_steps = kRecentSteps;
+    options.reports = options_.ReportsIn(storage);
     options.on_fire = [&](const RuleFire& fire) {
       view.Tell(fire);
       for (const ActionOutcome& outcome : actions->Fire(fire)) {
@@ -126,25 +122,22 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
         is_job_stopped = is_job_stopped || HasStopped(outcome);
       }
     };
-    options.go_on = [&] {
-      const int64_t judged = judging->steps_judged();
+    const auto go_on = [&](const Invoker& judging) {
+      const int64_t judged = judging.steps_judged();
       const bool is_new = std::exchange(steps, judged) != judged;
       if (is_new) waiting_since_ = Clock::now();
       // A job that was stopped need not leave an end marker.
-      if (is_job_stopped && !is_new && !storage->Stat(index::kEndMarkerKey)) {
+      if (is_job_stopped && !is_new && !storage->Stat(run::kEndMarkerKey)) {
         return false;
       }
-      view.Update(*judging);
+      view.Update(judging);
       return streams.out && !interrupt.interrupted() && !TimedOut();
     };
-    Invoker invoker(trial.get(), options);
-    judging = &invoker;
-    python_rules.AddAll(std::move(evaluations), invoker);
-    const bool ended = invoker.Run();
-    if (!ended) invoker.Finish(/*stopped=*/true);
-    view.End(invoker);
-    const int code = ExitCodeOf(invoker.reports());
-    if (ended) return code;
+    const LiveVerdict verdict =
+        rules.JudgeLive(*trial, std::move(options), go_on);
+    view.End(verdict);
+    const int code = ExitCodeOf(verdict.reports);
+    if (verdict.ended) return code;
     if (is_job_stopped && !interrupt.interrupted()) return code;
     const int stopped = Stopped(interrupt, streams);
     return stopped == kExitInterrupted || code == kExitOk ? stopped : code;

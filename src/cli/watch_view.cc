@@ -8,7 +8,6 @@
 
 #include "src/base/finding_json.h"
 #include "src/base/json_writer.h"
-#include "src/cli/fire_actions.h"
 #include "src/cli/judge_options.h"
 #include "src/cli/text.h"
 
@@ -121,24 +120,25 @@ void WatchView::Update(const Invoker& invoker) {
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   next_ = now + kInterval;
-  Draw(invoker);
+  Draw(invoker.reports(), invoker.steps_judged(), invoker.last_step());
 }
 
-void WatchView::Draw(const Invoker& invoker) {
-  const std::string text = WatchText(invoker.reports(), invoker.steps_judged(),
-                                     invoker.last_step(), evidence_, terminal_);
+void WatchView::Draw(std::span<const RuleReport> reports, int64_t steps,
+                     int64_t last_step) {
+  const std::string text =
+      WatchText(reports, steps, last_step, evidence_, terminal_);
   // Up to the first line, and clear from there.
   if (lines_ > 0) out_ << fmt::format("\x1B[{}A\r\x1B[J", lines_);
   out_ << std::exchange(notes_, {}) << text << std::flush;
   lines_ = static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 
-void WatchView::End(const Invoker& invoker) {
+void WatchView::End(const LiveVerdict& verdict) {
   if (is_live()) {
-    Draw(invoker);
+    Draw(verdict.reports, verdict.steps_judged, verdict.last_step);
     return;
   }
-  for (const RuleReport& report : invoker.reports()) {
+  for (const RuleReport& report : verdict.reports) {
     if (json_) {
       Json json = {{"event", "report"}};
       json.update(ReportJson(report));

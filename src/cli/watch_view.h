@@ -31,12 +31,13 @@ class WatchView {
   void Update(const Invoker& invoker);
 
   // The last word on every rule.
-  void End(const Invoker& invoker);
+  void End(const LiveVerdict& verdict);
 
  private:
   using Clock = std::chrono::steady_clock;
   bool is_live() const { return terminal_.is_terminal && !json_; }
-  void Draw(const Invoker& invoker);
+  void Draw(std::span<const RuleReport> reports, int64_t steps,
+            int64_t last_step);
 
   std::ostream& out_;
   const Terminal terminal_;

@@ -12,7 +12,7 @@
 #include "smdebug/hook.h"
 #include "smdebug/log.h"
 #include "src/base/mutex.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 #include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
@@ -66,8 +66,8 @@ class HookFaultTest : public ::testing::Test {
     SaveFloats(hook, "x", std::vector<float>(1000, value));
   }
 
-  index::Ledger LastLedger() {
-    return index::ParseLedger(*GetFile(faulty_.inner(), "ledger/worker_0.json"),
+  run::Ledger LastLedger() {
+    return run::ParseLedger(*GetFile(faulty_.inner(), "ledger/worker_0.json"),
                               "ledger");
   }
 

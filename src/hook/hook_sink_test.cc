@@ -11,7 +11,7 @@
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
 #include "src/base/mutex.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 #include "src/steps/open_sink.h"
 #include "src/storage/fault_storage.h"
 #include "tests/testing/files.h"
@@ -74,8 +74,8 @@ class HookSinkTest : public ::testing::Test {
     while (hook.stats().steps_saved < steps) std::this_thread::yield();
   }
 
-  index::Ledger LastLedger(const std::string& worker = "worker_0") {
-    return index::ParseLedger(
+  run::Ledger LastLedger(const std::string& worker = "worker_0") {
+    return run::ParseLedger(
         *GetFile(faulty_.inner(), "ledger/" + worker + ".json"), "ledger");
   }
 

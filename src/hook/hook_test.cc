@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
@@ -326,7 +326,7 @@ TEST_F(HookTest, CountsWhatItCannotSave) {
   EXPECT_EQ(hook->stats().skipped, 5);
   EXPECT_EQ(hook->stats().errors, 0);
   const auto ledger =
-      index::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+      run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
   EXPECT_EQ(ledger.skipped, 5);
   EXPECT_THAT(ledger.messages.at("kind"), HasSubstr("matrix of text"));
 }
@@ -339,7 +339,7 @@ TEST_F(HookTest, CountsWhatItsCallerCouldNotHandOver) {
   hook->Close();
   EXPECT_EQ(hook->stats().skipped, 2);
   const auto ledger =
-      index::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+      run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
   EXPECT_EQ(ledger.messages.at("is on the meta device"),
             "tensor 'a' is on the meta device");
 }

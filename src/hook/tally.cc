@@ -55,7 +55,7 @@ HookStats Tally::stats() const {
   return stats_;
 }
 
-void Tally::FillIn(index::Ledger& ledger) const {
+void Tally::FillIn(run::Ledger& ledger) const {
   const base::MutexLock lock(mu_);
   ledger.steps_saved = stats_.steps_saved;
   ledger.tensors_saved = stats_.tensors_saved;

@@ -8,7 +8,7 @@
 
 #include "smdebug/hook.h"
 #include "src/base/mutex.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 
 namespace smdebug::hook {
 
@@ -35,7 +35,7 @@ class Tally {
   HookStats stats() const SMDEBUG_EXCLUDES(mu_);
 
   // Sets the counters and messages of `ledger`.
-  void FillIn(index::Ledger& ledger) const SMDEBUG_EXCLUDES(mu_);
+  void FillIn(run::Ledger& ledger) const SMDEBUG_EXCLUDES(mu_);
 
  private:
   void Note(std::string_view kind, std::string_view message) noexcept

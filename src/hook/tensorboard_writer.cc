@@ -7,7 +7,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/host.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/record/summary_event.h"
 
 namespace smdebug::hook {
@@ -69,7 +69,7 @@ void TensorboardWriter::Flush() {
     if (records.empty()) continue;
     if (log.file == nullptr) {
       log.file = storage_->Create(
-          index::TensorboardFileKey(ModeName(mode), log.first_step, getpid(),
+          run::TensorboardFileKey(ModeName(mode), log.first_step, getpid(),
                                     base::HostName()),
           {.visibility = Visibility::kWhileWriting});
     }

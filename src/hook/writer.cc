@@ -12,7 +12,7 @@
 #include "src/base/kill_point.h"
 #include "src/base/log.h"
 #include "src/index/collections_file.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/steps/open_sink.h"
 
 namespace smdebug::hook {

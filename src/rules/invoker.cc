@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/base/clock.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/rules/registry.h"
 #include "src/rules/session.h"
 #include "src/steps/step_source.h"
@@ -45,7 +45,7 @@ int64_t Invoker::steps_judged() const noexcept {
 }
 
 double SecondsSinceNewestFile(const Storage& storage) {
-  if (storage.Stat(index::kEndMarkerKey)) return 0;
+  if (storage.Stat(run::kEndMarkerKey)) return 0;
   double newest = steps::NewestStep(*steps::OpenStepSource(&storage));
   for (const FileInfo& file : storage.List("collections/")) {
     newest = std::max(newest, file.modified);

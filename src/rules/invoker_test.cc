@@ -134,7 +134,7 @@ TEST_F(InvokerTest, ADamagedValueCostsItsStepAndTheVerdictOfWhoFindsNothing) {
   Declare({"worker_0"});
   for (int64_t step = 0; step < 5; ++step) Save(step);
   made_.run.End();
-  const std::string key = index::EventFileKey(1, "worker_0");
+  const std::string key = run::EventFileKey(1, "worker_0");
   std::string content = GetFile(*made_.storage, key).value();
   content.resize(content.size() / 3);
   PutFile(*made_.storage, key, content);
@@ -154,7 +154,7 @@ TEST_F(InvokerTest, ADamagedValueCostsItsStepAndTheVerdictOfWhoFindsNothing) {
 TEST_F(InvokerTest, ADamagedIndexIsNoSilence) {
   Declare({"worker_0"});
   for (int64_t step = 0; step < 3; ++step) Save(step);
-  PutFile(*made_.storage, index::IndexFileKey(1, "worker_0"), "{");
+  PutFile(*made_.storage, run::IndexFileKey(1, "worker_0"), "{");
   made_.run.End();
   const RuleReport report = Judge("VanishingGradient");
   EXPECT_EQ(report.status, RuleStatus::kError);

@@ -8,7 +8,7 @@
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 
 namespace smdebug::rules {
 namespace {
@@ -46,7 +46,7 @@ const std::string& ReportFiles::Job() {
     const std::optional<Blob> blob = storage_->Read(file.key);
     if (!blob) continue;
     try {
-      job_ = index::ParseLedger(blob->text(), file.key).job;
+      job_ = run::ParseLedger(blob->text(), file.key).job;
     } catch (const FormatError&) {
       continue;
     }

@@ -212,7 +212,7 @@ TEST(TrialViewDamageTest, AMissingEventFileThrows) {
   TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.Save(0);
-  made.storage->Remove(index::EventFileKey(0, "worker_0"));
+  made.storage->Remove(run::EventFileKey(0, "worker_0"));
   made.run.End();
   made.Open().Steps();
   TrialView view(made.trial.get(), std::nullopt);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 
 namespace smdebug::steps {
@@ -16,9 +16,9 @@ constexpr std::string_view kAfterAll = "\x7f";
 // nullopt for a file that does not even claim to be an index.
 std::optional<StepItem> ItemOf(FileInfo file) {
   StepItem item = {.size = file.size, .modified = file.modified};
-  if (const auto name = index::ParseStepFileKey(file.key)) {
+  if (const auto name = run::ParseStepFileKey(file.key)) {
     item.step = name->step;
-    item.worker = index::DecodeWorker(name->worker);
+    item.worker = run::DecodeWorker(name->worker);
   } else if (!file.key.ends_with(".json")) {
     return std::nullopt;
   }
@@ -27,7 +27,7 @@ std::optional<StepItem> ItemOf(FileInfo file) {
 }
 
 std::string OwnPlace(int64_t step, std::string_view worker) {
-  return index::EventFileKey(step, index::EncodeWorker(worker));
+  return run::EventFileKey(step, run::EncodeWorker(worker));
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ std::vector<StepItem> FilePairSource::List(std::string_view cursor) const {
 
 std::string FilePairSource::CursorAfter(
     int64_t step, std::optional<std::string_view> worker) const {
-  return index::IndexFileKey(
-      step, worker ? index::EncodeWorker(*worker) : std::string(kAfterAll));
+  return run::IndexFileKey(
+      step, worker ? run::EncodeWorker(*worker) : std::string(kAfterAll));
 }
 
 std::optional<StepItem> FilePairSource::Look(std::string_view name) const {
@@ -78,8 +78,8 @@ std::vector<ContentItem> FilePairSource::ListContents() const {
   std::vector<ContentItem> items;
   for (FileInfo& file : storage_->List(kEventsFolder)) {
     ContentItem item = {.size = file.size, .modified = file.modified};
-    if (auto name = index::ParseStepFileKey(file.key)) {
-      item.worker = index::DecodeWorker(name->worker);
+    if (auto name = run::ParseStepFileKey(file.key)) {
+      item.worker = run::DecodeWorker(name->worker);
     }
     item.name = std::move(file.key);
     items.push_back(std::move(item));

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/storage/fault_storage.h"
 #include "tests/testing/files.h"
 
@@ -26,13 +26,13 @@ class FilePairSourceTest : public ::testing::Test {
  protected:
   void Publish(int64_t step, const std::string& worker,
                const std::string& content, std::string place = {}) {
-    const std::string name = index::EncodeWorker(worker);
-    if (place.empty()) place = index::EventFileKey(step, name);
+    const std::string name = run::EncodeWorker(worker);
+    if (place.empty()) place = run::EventFileKey(step, name);
     index::StepIndex index;
     index.event_file = place;
     index.tensors = {{"x", {0, content.size(), std::nullopt}}};
     PutFile(storage_, place, content);
-    PutFile(storage_, index::IndexFileKey(step, name), ToJson(index));
+    PutFile(storage_, run::IndexFileKey(step, name), ToJson(index));
   }
 
   std::vector<std::string> After(std::string_view cursor) const {
@@ -94,7 +94,7 @@ TEST_F(FilePairSourceTest, ContentMayLieWhereTheIndexSays) {
 }
 
 TEST_F(FilePairSourceTest, ADamagedIndexIsNamed) {
-  PutFile(storage_, index::IndexFileKey(3, "a"), "{");
+  PutFile(storage_, run::IndexFileKey(3, "a"), "{");
   const StepItem item = source_.List({}).at(0);
   EXPECT_THROW(source_.ReadIndex(item), FormatError);
   storage_.Remove(item.name);

@@ -6,7 +6,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/kill_point.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 
 namespace smdebug::steps {
 namespace {
@@ -27,7 +27,7 @@ class FilePair final : public OpenStep {
 
   void Append(std::span<const Bytes> parts, std::span<const Owner>) override {
     if (events_ == nullptr) {
-      events_ = storage_->Create(index::EventFileKey(key_.step, key_.worker),
+      events_ = storage_->Create(run::EventFileKey(key_.step, key_.worker),
                                  options_);
     }
     for (Bytes rest : parts) {
@@ -69,7 +69,7 @@ class FilePair final : public OpenStep {
     }
     SMDEBUG_KILL_POINT("after_event_publish");
     const auto file =
-        storage_->Create(index::IndexFileKey(key_.step, key_.worker), options_);
+        storage_->Create(run::IndexFileKey(key_.step, key_.worker), options_);
     const Bytes parts[] = {base::AsBytes(index)};
     file->Append(parts);
     SMDEBUG_KILL_POINT("before_index_publish");

@@ -4,7 +4,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/record/record.h"
 
 namespace smdebug::steps {
@@ -100,7 +100,7 @@ void StepBuilder::Flush() {
 void StepBuilder::Seal(Mode mode, int64_t mode_step) {
   Flush();
   const std::string event_file =
-      bytes_ == 0 ? "" : index::EventFileKey(key_.step, key_.worker);
+      bytes_ == 0 ? "" : run::EventFileKey(key_.step, key_.worker);
   OpenStep& opened = Opened();
   opened.Seal(work_.index.Finish(mode, mode_step, event_file));
 }

@@ -6,7 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/index/collections_file.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/trial/reason.h"
 
 namespace smdebug::trial {
@@ -22,9 +22,9 @@ std::shared_ptr<const CollectionFiles> CollectionFiles::ReadAgain(
 }
 
 void CollectionFiles::Read(const Storage& storage, const FileInfo& file) {
-  const auto worker = index::ParseWorkerFileKey(file.key);
+  const auto worker = run::ParseWorkerFileKey(file.key);
   if (!worker) return;
-  workers_.insert(index::DecodeWorker(*worker));
+  workers_.insert(run::DecodeWorker(*worker));
   const std::optional<Blob> blob = storage.Read(file.key);
   if (!blob) return;
   try {

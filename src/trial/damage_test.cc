@@ -8,7 +8,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -46,7 +46,7 @@ class DamageTest : public ::testing::Test {
 };
 
 TEST_F(DamageTest, ADamagedIndexCostsItsStepAndIsNamed) {
-  const std::string key = index::IndexFileKey(1, kWorker);
+  const std::string key = run::IndexFileKey(1, kWorker);
   testing::PutFile(*made_.storage, key, R"({"meta": )");
   Trial& trial = made_.Open();
   EXPECT_THAT(trial.Steps(), ElementsAre(0, 2));
@@ -63,7 +63,7 @@ TEST_F(DamageTest, ADamagedIndexCostsItsStepAndIsNamed) {
 }
 
 TEST_F(DamageTest, AnIndexThatIsStillBeingCopiedIsReadWhenItIsWhole) {
-  const std::string key = index::IndexFileKey(1, kWorker);
+  const std::string key = run::IndexFileKey(1, kWorker);
   const std::string whole = testing::GetFile(*made_.storage, key).value();
   testing::PutFile(*made_.storage, key, whole.substr(0, whole.size() / 2));
   Trial& trial = made_.Open();
@@ -83,7 +83,7 @@ TEST_F(DamageTest, AFileThatIsNoIndexIsNamed) {
 }
 
 TEST_F(DamageTest, AFlippedBitInAPayloadIsNoticedAndSparesTheOtherTensors) {
-  const std::string key = index::EventFileKey(1, kWorker);
+  const std::string key = run::EventFileKey(1, kWorker);
   Edit(key, [](std::string& file) {
     const auto one = file.find(std::string("\0\0\x80\x3f", 4));
     ASSERT_NE(one, std::string::npos);
@@ -100,7 +100,7 @@ TEST_F(DamageTest, AFlippedBitInAPayloadIsNoticedAndSparesTheOtherTensors) {
 }
 
 TEST_F(DamageTest, ChecksumsCanBeLeftUnchecked) {
-  const std::string key = index::EventFileKey(1, kWorker);
+  const std::string key = run::EventFileKey(1, kWorker);
   Edit(key, [](std::string& file) {
     file[file.find(std::string("\0\0\x80\x3f", 4))] = 1;
   });
@@ -110,7 +110,7 @@ TEST_F(DamageTest, ChecksumsCanBeLeftUnchecked) {
 }
 
 TEST_F(DamageTest, ATruncatedEventFileIsNamed) {
-  Edit(index::EventFileKey(1, kWorker),
+  Edit(run::EventFileKey(1, kWorker),
        [](std::string& file) { file.resize(file.size() - 3); });
   Trial& trial = made_.Open();
   EXPECT_EQ(trial.tensor("x").At(1).Get(0), 1);
@@ -119,7 +119,7 @@ TEST_F(DamageTest, ATruncatedEventFileIsNamed) {
 }
 
 TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
-  made_.storage->Remove(index::EventFileKey(1, kWorker));
+  made_.storage->Remove(run::EventFileKey(1, kWorker));
   Trial& trial = made_.Open();
   EXPECT_THROW(trial.tensor("x").At(1), TensorUnavailableForStep);
   ASSERT_EQ(trial.damage().size(), 1u);
@@ -144,7 +144,7 @@ TEST_F(DamageTest, AReductionThatIsNotOneNumberIsNoticed) {
 }
 
 TEST_F(DamageTest, ADamagedCollectionsFileLeavesTheStepsReadable) {
-  testing::PutFile(*made_.storage, index::CollectionsFileKey(kWorker), "[]");
+  testing::PutFile(*made_.storage, run::CollectionsFileKey(kWorker), "[]");
   Trial& trial = made_.Open();
   EXPECT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
   EXPECT_THAT(trial.Collections(), IsEmpty());

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/index/ledger.h"
-#include "src/index/run_files.h"
+#include "src/run/ledger.h"
+#include "src/run/keys.h"
+#include "src/run/survey.h"
 
 namespace smdebug::trial {
 namespace {
@@ -61,7 +62,7 @@ Reader::Reader(std::shared_ptr<Storage> storage, TrialOptions options)
       end_delay_(options_.end_delay) {
   if (options_.name.empty()) options_.name = NameOfPath(storage_->root());
   if (options_.wait_for_run) AwaitRun();
-  if (!options_.wait_for_run && !index::HoldsRun(*storage_)) {
+  if (!options_.wait_for_run && !run::HoldsRun(*storage_)) {
     throw FormatError(storage_->root(),
                       "holds no run: it has no collections, index, events or "
                       "ledger files and no end marker");
@@ -141,7 +142,7 @@ SnapshotPtr Reader::Look(uint64_t changes, std::optional<FileInfo>& marker) {
   return Gather([&](Snapshot& draft) {
     draft.looked = Clock::now();
     // The marker first: what was there before it is seen by the scan.
-    marker = storage_->Stat(index::kEndMarkerKey);
+    marker = storage_->Stat(run::kEndMarkerKey);
     ReadCollections(draft);
     draft.scanner.Scan();
     // No further change may come that would make us look once more.
@@ -164,7 +165,7 @@ bool Reader::AllWorkersClosed(const Snapshot& known) const {
   for (const FileInfo& file : storage_->List("ledger/")) {
     const std::optional<Blob> blob = storage_->Read(file.key);
     try {
-      if (blob && index::ParseLedger(blob->text(), file.key).closed) ++closed;
+      if (blob && run::ParseLedger(blob->text(), file.key).closed) ++closed;
     } catch (const FormatError&) {
       return false;
     }

@@ -10,7 +10,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -170,7 +170,7 @@ class ScenarioTest : public ::testing::TestWithParam<Scenario> {
     EXPECT_EQ(trial.last_complete_step(), scenario.last_complete);
     EXPECT_EQ(
         trial.last_index_token(),
-        index::IndexFileKey(scenario.token_step, scenario.workers.back()));
+        run::IndexFileKey(scenario.token_step, scenario.workers.back()));
     for (const Query& query : scenario.queries) {
       EXPECT_EQ(trial.HasPassedStep(query.step, query.mode),
                 end ? query.with_end : query.without_end)
@@ -201,7 +201,7 @@ TEST(ModeScenarioTest, ModesCountTheirOwnSteps) {
     Trial& trial = made.Open();
     EXPECT_THAT(trial.Steps(), ElementsAre(0, 10, 20, 30, 40, 50, 60, 70));
     EXPECT_EQ(trial.last_complete_step(), 70);
-    EXPECT_EQ(trial.last_index_token(), index::IndexFileKey(70, "a"));
+    EXPECT_EQ(trial.last_index_token(), run::IndexFileKey(70, "a"));
     EXPECT_EQ(trial.HasPassedStep(23, Mode::kTrain), kU);
     EXPECT_EQ(trial.HasPassedStep(40, Mode::kTrain), end ? kU : kN);
     EXPECT_EQ(trial.HasPassedStep(23, Mode::kEval), kU);

@@ -14,7 +14,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/storage/fault_storage.h"
 #include "tests/testing/trial_run.h"
 
@@ -112,7 +112,7 @@ TEST_F(SnapshotTest, WhatAFailedLookHasReadIsKept) {
 }
 
 TEST_F(SnapshotTest, AMendedIndexIsNotLostWhenItsReadingFails) {
-  const std::string key = index::IndexFileKey(3, "worker_0");
+  const std::string key = run::IndexFileKey(3, "worker_0");
   run_.Save(3);
   const std::string whole = testing::GetFile(faulty_->inner(), key).value();
   testing::PutFile(faulty_->inner(), key, "{");

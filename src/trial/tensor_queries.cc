@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/trial/reader.h"
 #include "src/trial/reason.h"
 #include "src/trial/value_reader.h"
@@ -253,7 +253,7 @@ bool Reader::MayStillAppear(const Snapshot& snapshot,
   const SnapshotPtr known = Known();
   return !known->loaded_all &&
          !known->catalog().WroteAfter(file.worker, file.step) &&
-         !storage_->Stat(index::kEndMarkerKey).has_value();
+         !storage_->Stat(run::kEndMarkerKey).has_value();
 }
 
 void Reader::NoteDamage(Damage damage) {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/index/ledger.h"
-#include "src/index/run_files.h"
+#include "src/run/ledger.h"
+#include "src/run/keys.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -158,7 +158,7 @@ TEST_F(TrialTest, ARangeOfStepsReadsNoOthers) {
   TrialOptions options = TestTrial::Options();
   options.begin_step = 1;
   options.end_step = 3;
-  testing::PutFile(*made_.storage, index::IndexFileKey(0, "worker_0"), "junk");
+  testing::PutFile(*made_.storage, run::IndexFileKey(0, "worker_0"), "junk");
   Trial& trial = made_.Open(options);
   EXPECT_THAT(trial.Steps(), ElementsAre(1, 2));
   EXPECT_THAT(trial.damage(), IsEmpty());
@@ -237,10 +237,10 @@ TEST(TrialEndTest, ClosedLedgersMakeTheEndDelayNeedless) {
   TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.Save(0);
-  index::Ledger ledger;
+  run::Ledger ledger;
   ledger.worker = "worker_0";
   ledger.closed = true;
-  testing::PutFile(*made.storage, index::LedgerKey("worker_0"), ToJson(ledger));
+  testing::PutFile(*made.storage, run::LedgerKey("worker_0"), ToJson(ledger));
   made.run.End();
   TrialOptions options = TestTrial::Options();
   options.end_delay = std::chrono::hours(1);

@@ -7,7 +7,7 @@
 #include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::trial {
@@ -30,7 +30,7 @@ void Reader::AwaitRun() {
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     // The marker first: what was there before it is seen by the listing.
-    const bool ended = storage_->Stat(index::kEndMarkerKey).has_value();
+    const bool ended = storage_->Stat(run::kEndMarkerKey).has_value();
     Snapshot draft = Known()->Draft();
     ReadCollections(draft);
     const auto collections = Commit(std::move(draft))->collections;

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "src/index/claim.h"
+#include "src/run/claim.h"
 #include "tests/fuzz/property.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using smdebug::index::ParseClaim;
+  using smdebug::run::ParseClaim;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto claim = ParseClaim(text);
   if (!claim) return 0;

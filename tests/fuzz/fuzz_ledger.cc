@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "smdebug/error.h"
-#include "src/index/ledger.h"
+#include "src/run/ledger.h"
 #include "tests/fuzz/property.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using smdebug::fuzz::Require;
-  using smdebug::index::Ledger;
-  using smdebug::index::ParseLedger;
+  using smdebug::run::Ledger;
+  using smdebug::run::ParseLedger;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Ledger ledger;
   try {

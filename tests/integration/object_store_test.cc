@@ -15,7 +15,7 @@
 #include "smdebug/invoker.h"
 #include "smdebug/trial.h"
 #include "src/cli/verify_run.h"
-#include "src/index/run_summary.h"
+#include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 

@@ -14,7 +14,7 @@
 #include "smdebug/rule.h"
 #include "smdebug/trial.h"
 #include "src/cli/verify_run.h"
-#include "src/steps/run_summary.h"
+#include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/run_document.h"
 #include "tests/testing/ten_step_objects.h"

@@ -9,8 +9,8 @@
 #include "smdebug/hook.h"
 #include "smdebug/trial.h"
 #include "src/cli/verify_run.h"
-#include "src/index/run_files.h"
-#include "src/index/run_summary.h"
+#include "src/run/keys.h"
+#include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/temp_dir.h"
@@ -63,8 +63,8 @@ class UntrustedRunTest : public ::testing::Test {
 
 TEST_F(UntrustedRunTest, LinkedStepsAreNotThere) {
   for (const int64_t step : {1, 2}) {
-    Plant(index::IndexFileKey(step, "worker_0"));
-    Plant(index::EventFileKey(step, "worker_0"));
+    Plant(run::IndexFileKey(step, "worker_0"));
+    Plant(run::EventFileKey(step, "worker_0"));
   }
   const auto storage = OpenStorage(run_);
   const auto trial = OpenTrial();
@@ -90,7 +90,7 @@ TEST_F(UntrustedRunTest, LinkedFoldersAreNotThere) {
 
 // An index of the run's own whose values lie behind a link.
 TEST_F(UntrustedRunTest, ALinkedEventFileIsDamageNotAValue) {
-  Plant(index::EventFileKey(0, "worker_0"));
+  Plant(run::EventFileKey(0, "worker_0"));
   const auto trial = OpenTrial();
   EXPECT_THROW(trial->tensor("own").At(0), Error);
   const auto storage = OpenStorage(run_);

@@ -10,7 +10,7 @@
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
 #include "src/base/crc32c.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
@@ -24,7 +24,7 @@ namespace smdebug::testing {
 inline std::optional<index::StepIndex> ReadIndex(
     const Storage& storage, int64_t step,
     std::string_view worker = "worker_0") {
-  const std::string key = index::IndexFileKey(step, worker);
+  const std::string key = run::IndexFileKey(step, worker);
   const auto text = GetFile(storage, key);
   if (!text) return std::nullopt;
   return index::ParseStepIndex(*text, key);
@@ -35,7 +35,7 @@ inline std::vector<int64_t> Steps(const Storage& storage,
                                   std::string_view worker = "worker_0") {
   std::vector<int64_t> steps;
   for (const FileInfo& file : storage.List("index/")) {
-    const auto parsed = index::ParseStepFileKey(file.key);
+    const auto parsed = run::ParseStepFileKey(file.key);
     if (parsed && parsed->worker == worker) steps.push_back(parsed->step);
   }
   return steps;

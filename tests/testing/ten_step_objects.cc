@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/steps/file_pair_source.h"
 #include "tests/testing/files.h"
 
@@ -17,7 +17,7 @@ constexpr std::string_view kSuffix = ".pack";
 
 std::string ObjectKey(int64_t step, std::string_view worker) {
   return fmt::format("{}{:012}_{}{}", kFolder, step,
-                     index::EncodeWorker(worker), kSuffix);
+                     run::EncodeWorker(worker), kSuffix);
 }
 
 std::string ItemName(int64_t step, std::string_view worker) {
@@ -58,7 +58,7 @@ TenStepSource::Places TenStepSource::LookAtObjects() const {
       if (!blob) continue;
       std::istringstream text{std::string(blob->text())};
       // "packs/000000000120_worker_0.pack"
-      const std::string worker = index::DecodeWorker(file.key.substr(
+      const std::string worker = run::DecodeWorker(file.key.substr(
           kFolder.size() + 13,
           file.key.size() - kFolder.size() - 13 - kSuffix.size()));
       size_t count = 0;
@@ -167,7 +167,7 @@ void PackRun(const Storage& from, Storage& to) {
   }
   for (auto& [worker, writer] : writers) writer.Flush();
   for (const FileInfo& file : from.List("")) {
-    if (index::ParseStepFileKey(file.key)) continue;
+    if (run::ParseStepFileKey(file.key)) continue;
     PutFile(to, file.key, from.Read(file.key)->text());
   }
 }

@@ -18,7 +18,7 @@
 // src/steps knows how a run keeps its steps.
 //
 // An object is `packs/<first step, 12 digits>_<worker>.pack`, with the worker's
-// name as index::EncodeWorker() gives it. It starts with lines of text:
+// name as run::EncodeWorker() gives it. It starts with lines of text:
 //
 //   <number of steps>
 //   <step> <bytes of its index> <bytes of its content>     for each, in order

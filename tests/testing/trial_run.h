@@ -13,7 +13,7 @@
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
 #include "src/index/collections_file.h"
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
@@ -32,7 +32,7 @@ class TestRun {
       std::map<std::string, Collection, std::less<>> collections = {}) {
     const index::CollectionsFile file = {std::move(collections), count};
     for (const std::string& worker : workers) {
-      PutFile(*storage_, index::CollectionsFileKey(index::EncodeWorker(worker)),
+      PutFile(*storage_, run::CollectionsFileKey(run::EncodeWorker(worker)),
               ToJson(file));
     }
   }
@@ -75,12 +75,12 @@ class TestRun {
     }
 
     void Publish() {
-      const std::string worker = index::EncodeWorker(worker_);
+      const std::string worker = run::EncodeWorker(worker_);
       if (!events.empty()) {
-        index.event_file = index::EventFileKey(step_, worker);
+        index.event_file = run::EventFileKey(step_, worker);
         PutFile(*storage_, index.event_file, events);
       }
-      PutFile(*storage_, index::IndexFileKey(step_, worker), ToJson(index));
+      PutFile(*storage_, run::IndexFileKey(step_, worker), ToJson(index));
     }
 
     index::StepIndex index;
@@ -131,7 +131,7 @@ class TestRun {
         .Publish();
   }
 
-  void End() { PutFile(*storage_, index::kEndMarkerKey, ""); }
+  void End() { PutFile(*storage_, run::kEndMarkerKey, ""); }
 
  private:
   Storage* storage_;

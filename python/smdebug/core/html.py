@@ -10,10 +10,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from smdebug import _core
 from smdebug.core.modes import ModeKeys
-from smdebug.exceptions import SMDebugError
 
 if TYPE_CHECKING:
     from smdebug.core.collection import Collection
@@ -28,8 +26,6 @@ MOST_NAME_LENGTH = 120
 MOST_BYTES = 64 * 1024
 
 _WIDTH, _HEIGHT, _MARGIN = 120, 22, 2
-# The first of these that was saved is drawn.
-_PREFERRED = (("mean", False), ("mean", True), ("l2", False), ("max", False), ("min", False))
 
 
 def of_trial(trial: Trial) -> str:
@@ -68,7 +64,7 @@ def of_tensor(tensor: Tensor) -> str:
             saved += [f"abs_{name}" if of_abs else name for name, of_abs in reductions]
             facts.append(("saved", _names(saved)))
             facts.append(("workers", _names(tensor.workers(steps[-1]))))
-        what, drawn = _series(tensor, steps)
+        what, drawn = _series(tensor)
     picture = f"<div>{_text(what)} {sparkline(drawn)} {_last(drawn)}</div>" if drawn else ""
     return _block("Tensor", tensor.name, facts) + picture
 
@@ -116,37 +112,14 @@ def _line(points: list[str]) -> str:
     return f'<polyline points="{" ".join(points)}"/>'
 
 
-def _series(tensor: Tensor, steps: list[int]) -> tuple[str, list[float]]:
-    """What is drawn of a tensor, at some of the steps; empty if it takes too much."""
-    if not steps:
-        return "", []
-    count = min(len(steps), MOST_POINTS)
-    shown = [steps[index * (len(steps) - 1) // max(count - 1, 1)] for index in range(count)]
-    value_bytes, reductions = tensor.saved(shown[-1])
-    saved = [key for key in _PREFERRED if key in reductions] or reductions
-    if saved:
-        name, of_abs = saved[0]
-    elif value_bytes is not None and value_bytes <= MOST_BYTES:
-        name, of_abs = "mean", False
-    else:
-        return "", []
-    values = [_number(tensor, step, name, of_abs) for step in shown]
-    if not saved and math.prod(tensor.shape(shown[-1])) == 1:
-        return "value", values
-    return (f"abs_{name}" if of_abs else name), values
-
-
-def _number(tensor: Tensor, step: int, name: str, of_abs: bool) -> float:
-    try:
-        return float(np.ravel(tensor.reduction_value(step, name, abs=of_abs))[0])
-    except SMDebugError:
-        # Not saved at this step, damaged, or no numbers.
-        return float("nan")
+def _series(tensor: Tensor) -> tuple[str, list[float]]:
+    """What is drawn of a tensor, at some of its steps; empty if it takes too much."""
+    return _core.glance(tensor._reader, MOST_POINTS, MOST_BYTES)
 
 
 def _tensor_row(tensor: Tensor) -> tuple[str, ...]:
     steps = tensor.steps()
-    what, values = _series(tensor, steps)
+    what, values = _series(tensor)
     return _text(tensor.name), _steps(steps), _text(what), sparkline(values), _last(values)
 
 

@@ -174,7 +174,7 @@ class Tensor:
         """
         from smdebug.trials import table
 
-        return table.make([self], mode, worker, reductions)
+        return table.make(self.trial, [self.name], number_of(mode), worker, reductions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tensor):

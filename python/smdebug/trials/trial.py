@@ -334,7 +334,7 @@ class Trial:
         from smdebug.trials import table
 
         names = self._select(None, number_of(mode), _patterns(regex), collection)
-        return table.make([self.tensor(name) for name in names], mode, None, reductions)
+        return table.make(self, names, number_of(mode), None, reductions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trial):

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
 #include "tests/testing/files.h"
@@ -215,7 +215,7 @@ TEST(CheckCommandTest, AStallIsSeenByTheAgeOfTheNewestFile) {
   WriteGradients(run, 2);
   const std::string rule = "StalledTrainingRule:threshold=0.000001";
   EXPECT_EQ(CallCli({"check", run, "--rule", rule}).code, kExitOk);
-  std::filesystem::remove(run + "/" + std::string(index::kEndMarkerKey));
+  std::filesystem::remove(run + "/" + std::string(run::kEndMarkerKey));
   EXPECT_EQ(CallCli({"check", run, "--rule", rule}).code, kExitFound);
   EXPECT_EQ(CallCli({"check", run, "--rule", "StalledTrainingRule"}).code,
             kExitOk);

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
 #include "tests/testing/files.h"
@@ -118,7 +118,7 @@ TEST_F(ExportTest, CsvRefusesWholeTensorsBeforeItWrites) {
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("'fc.weight' has 6 elements at step 0"));
-  EXPECT_THAT(outcome.err, HasSubstr("--reduction mean"));
+  EXPECT_THAT(outcome.err, HasSubstr("a reduction, such as mean"));
   EXPECT_EQ(Export({"--csv", csv_}).code, kExitError);
   EXPECT_THAT(Written(), IsEmpty());
 }
@@ -153,7 +153,7 @@ TEST_F(ExportTest, NothingIsReplacedUnasked) {
 }
 
 TEST_F(ExportTest, ADamagedValueLeavesNoFile) {
-  const std::string key = run_ + "/" + index::EventFileKey(3, "worker_0");
+  const std::string key = run_ + "/" + run::EventFileKey(3, "worker_0");
   std::string file = ReadFile(key);
   for (char& byte : file) byte = static_cast<char>(byte ^ 1);
   WriteFile(key, file);

@@ -59,6 +59,16 @@ TEST_F(PlotTest, PlotsReductionsOfOtherTensors) {
             nlohmann::json({0, 1}));
 }
 
+TEST_F(PlotTest, FewBucketsHoldEveryExtreme) {
+  const auto json = Call({"loss", "--json", "--points", "2"}).json();
+  EXPECT_FALSE(json.contains("values"));
+  ASSERT_EQ(json["buckets"].size(), 2u);
+  EXPECT_EQ(json["buckets"][0]["max"], 1.0);
+  EXPECT_EQ(json["buckets"][1]["last_step"], 5);
+  EXPECT_EQ(json["buckets"][1]["min"], json["buckets"][1]["last"]);
+  EXPECT_EQ(Call({"loss", "--points", "2"}).code, kExitError);
+}
+
 TEST_F(PlotTest, PlotsWhatIsNotFinite) {
   const TempDir dir;
   {

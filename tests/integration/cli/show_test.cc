@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
 #include "tests/testing/files.h"
@@ -182,7 +182,7 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
 TEST_F(ShowTest, ADamagedValueIsNamed) {
   const TempDir dir;
   WriteSmallRun(dir / "run");
-  const std::string key = index::EventFileKey(0, "worker_0");
+  const std::string key = run::EventFileKey(0, "worker_0");
   std::string file = testing::ReadFile(dir / ("run/" + key));
   file[file.size() / 2] ^= 1;
   testing::WriteFile(dir / ("run/" + key), file);

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/index/run_files.h"
+#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
@@ -55,8 +55,8 @@ class VerifyTest : public ::testing::Test {
 
   const TempDir dir_;
   const std::string run_ = dir_ / "run";
-  const std::string event_ = index::EventFileKey(2, "worker_0");
-  const std::string index_ = index::IndexFileKey(2, "worker_0");
+  const std::string event_ = run::EventFileKey(2, "worker_0");
+  const std::string index_ = run::IndexFileKey(2, "worker_0");
 };
 
 TEST_F(VerifyTest, AHealthyRunIsWell) {
@@ -128,8 +128,8 @@ TEST_F(VerifyTest, AMissingEventFileIsFound) {
 }
 
 TEST_F(VerifyTest, DamagedIndexCollectionsAndLedgerAreFound) {
-  for (const std::string& key : {index_, index::CollectionsFileKey("worker_0"),
-                                 index::LedgerKey("worker_0")}) {
+  for (const std::string& key : {index_, run::CollectionsFileKey("worker_0"),
+                                 run::LedgerKey("worker_0")}) {
     const std::string whole = ReadFile(PathOf(key));
     WriteFile(PathOf(key), "{");
     const CliOutcome outcome = Verify();
@@ -150,7 +150,7 @@ TEST_F(VerifyTest, ARecordInTheWrongPlaceIsFound) {
 
 TEST_F(VerifyTest, WhatAKilledWriterLeavesIsNoDamage) {
   std::filesystem::remove(PathOf(index_));
-  WriteFile(PathOf(index::IndexFileKey(9, "worker_0") + ".tmp"), "{");
+  WriteFile(PathOf(run::IndexFileKey(9, "worker_0") + ".tmp"), "{");
   const CliOutcome outcome = Verify();
   EXPECT_EQ(outcome.code, kExitOk) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("leftover   " + event_ + ": no index"));

@@ -1,0 +1,60 @@
+#include "src/actions/fire_actions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace smdebug::actions {
+namespace {
+
+ActionOptions OptionsFor(bool dry_run) {
+  ActionOptions options = ActionOptions::FromEnvironment();
+  options.dry_run = options.dry_run || dry_run;
+  return options;
+}
+
+Firing ToFiring(const RuleFire& fire, const std::string& run) {
+  const Finding& first = fire.findings.front();
+  Firing firing{.rule = fire.evaluation.name,
+                .run = run,
+                .step = first.step < 0 ? std::nullopt
+                                       : std::optional<int64_t>(first.step),
+                .message = first.message};
+  if (!first.tensor.empty())
+    firing.message = first.tensor + ": " + firing.message;
+  firing.findings.assign(fire.findings.begin(), fire.findings.end());
+  return firing;
+}
+
+}  // namespace
+
+FireActions::FireActions(std::span<const std::string> actions, bool dry_run,
+                         std::string run)
+    : run_(std::move(run)), options_(OptionsFor(dry_run)), shared_(options_) {
+  for (const std::string& text : actions) shared_.Add(ParseAction(text));
+}
+
+bool FireActions::Add(const RuleEvaluation& evaluation) {
+  const std::string json = evaluation.action_json.value_or("");
+  if (json.find_first_not_of(" \t\r\n") == std::string::npos) return true;
+  auto own = std::make_unique<ActionSet>(options_);
+  if (own->AddJson(json, evaluation.name).empty()) return false;
+  by_rule_[evaluation.name] = std::move(own);
+  return true;
+}
+
+std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire) {
+  const auto own = by_rule_.find(fire.evaluation.name);
+  if (shared_.empty() && own == by_rule_.end()) return {};
+  const Firing firing = ToFiring(fire, run_);
+  std::vector<ActionOutcome> outcomes = shared_.Fire(firing);
+  if (own != by_rule_.end()) {
+    std::ranges::move(own->second->Fire(firing), std::back_inserter(outcomes));
+  }
+  std::erase_if(outcomes, [](const ActionOutcome& outcome) {
+    return outcome.result == ActionOutcome::Result::kSuppressed;
+  });
+  return outcomes;
+}
+
+}  // namespace smdebug::actions

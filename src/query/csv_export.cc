@@ -1,0 +1,107 @@
+#include "src/query/csv_export.h"
+
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/query/csv.h"
+#include "src/query/text.h"
+
+namespace smdebug::query {
+namespace {
+
+// Writes one table. One thread at a time.
+class CsvExporter {
+ public:
+  CsvExporter(Trial& trial, const ExportQuery& query, const LineSink& sink)
+      : trial_(trial), query_(query), sink_(sink) {}
+
+  ExportResult Export(const std::function<bool()>& go_on) {
+    RefuseWholeTensors();
+    wants_more_ = sink_("step,mode,mode_step,worker,tensor,value\n");
+    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+      if (!go_on()) result_.interrupted = true;
+      if (!wants_more_ || result_.interrupted) return false;
+      if (!Add(entry)) left_out_.insert(entry.tensor.name());
+      return true;
+    });
+    result_.left_out = {left_out_.begin(), left_out_.end()};
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] static void Refuse(const ExportEntry& entry,
+                                  const Value& value) {
+    throw Error(fmt::format(
+        "'{}' has {} at step {}, and a line holds one number; a reduction, "
+        "such as mean, is one, and an npz file holds whole tensors",
+        entry.tensor.name(), Counted(value.size(), "element"), entry.id.step));
+  }
+
+  // Looks at the first value of each tensor, so that a call that is wrong from
+  // the start writes nothing.
+  void RefuseWholeTensors() {
+    if (!query_.reductions.empty()) return;
+    std::set<std::string> seen;
+    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+      if (!entry.saved.value || !seen.insert(entry.tensor.name()).second) {
+        return true;
+      }
+      const Value value = entry.ReadValue();
+      if (!IsNumber(value)) Refuse(entry, value);
+      return true;
+    });
+  }
+
+  // Whether there was anything to add.
+  bool Add(const ExportEntry& entry) {
+    if (entry.saved.value) {
+      const Value value = entry.ReadValue();
+      if (IsNumber(value)) {
+        AddRow(entry, entry.tensor.name(), value.Get(0));
+        return true;
+      }
+      if (query_.reductions.empty()) Refuse(entry, value);
+      if (value.dtype() == DType::kString) return false;
+    }
+    bool added = false;
+    const auto& reductions =
+        query_.reductions.empty() ? entry.saved.reductions : query_.reductions;
+    for (const Reduction& reduction : reductions) {
+      if (!entry.Gives(reduction)) continue;
+      AddRow(
+          entry,
+          fmt::format("{}:{}", entry.tensor.name(), ReductionName(reduction)),
+          entry.ReadReduction(reduction));
+      added = true;
+    }
+    return added;
+  }
+
+  void AddRow(const ExportEntry& entry, std::string_view name, double value) {
+    wants_more_ = sink_(fmt::format("{},{},{},{},{},{}\n", entry.id.step,
+                                    ModeName(entry.id.mode), entry.id.mode_step,
+                                    CsvField(entry.worker), CsvField(name),
+                                    ExactNumber(value)));
+    ++result_.entries;
+  }
+
+  Trial& trial_;
+  const ExportQuery& query_;
+  const LineSink& sink_;
+  bool wants_more_ = true;
+  std::set<std::string> left_out_;
+  ExportResult result_;
+};
+
+}  // namespace
+
+ExportResult ExportCsv(Trial& trial, const ExportQuery& query,
+                       const LineSink& sink,
+                       const std::function<bool()>& go_on) {
+  return CsvExporter(trial, query, sink).Export(go_on);
+}
+
+}  // namespace smdebug::query

@@ -1,0 +1,137 @@
+#include "src/query/entry_compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "src/query/tensor_list.h"
+#include "src/query/text.h"
+
+namespace smdebug::query {
+namespace {
+
+bool Holds(const std::vector<Reduction>& list, Reduction reduction) {
+  return std::ranges::find(list, reduction) != list.end();
+}
+
+// Whether a value gives the reduction as it would have been saved. Spreads have
+// two definitions, norms others in smdebug 1.0, and nothing tells which was
+// used.
+bool IsUnambiguous(Reduction reduction) {
+  switch (reduction.op) {
+    case ReductionOp::kStd:
+    case ReductionOp::kVariance:
+    case ReductionOp::kL1:
+    case ReductionOp::kL2:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The reductions that both sides have or can give.
+std::vector<Reduction> CommonReductions(const Tensor::Saved& a,
+                                        const Tensor::Saved& b) {
+  std::vector<Reduction> common;
+  const auto gives = [](const Tensor::Saved& saved, Reduction reduction) {
+    return Holds(saved.reductions, reduction) ||
+           (saved.value && IsUnambiguous(reduction));
+  };
+  for (const ReductionOp op : kReductionOps) {
+    for (const bool abs : {false, true}) {
+      const Reduction reduction = {op, abs};
+      const bool saved =
+          Holds(a.reductions, reduction) || Holds(b.reductions, reduction);
+      if (saved && gives(a, reduction) && gives(b, reduction)) {
+        common.push_back(reduction);
+      }
+    }
+  }
+  return common;
+}
+
+// Compares one entry. One thread at a time.
+class EntryComparer {
+ public:
+  EntryComparer(const TensorOfWorker& a, const TensorOfWorker& b, int64_t step,
+                Mode mode, Tolerance tolerance)
+      : a_(a), b_(b), step_(step), mode_(mode), tolerance_(tolerance) {}
+
+  std::optional<EntryDifference> Compare() const {
+    const Tensor::Saved a = a_.tensor.SavedAt(step_, mode_, a_.worker);
+    const Tensor::Saved b = b_.tensor.SavedAt(step_, mode_, b_.worker);
+    if (a.value && b.value) return CompareValues();
+    const std::vector<Reduction> reductions = CommonReductions(a, b);
+    if (!reductions.empty()) return CompareReductions(reductions);
+    if ((a.value || a.shape) && (b.value || b.shape)) return CompareShapes();
+    EntryDifference difference = {.what = "form"};
+    difference.comparison.mismatch =
+        fmt::format("{} against {}", SavedText(a), SavedText(b));
+    return difference;
+  }
+
+ private:
+  std::optional<EntryDifference> CompareValues() const {
+    const Value a = a_.tensor.At(step_, mode_, a_.worker);
+    const Value b = b_.tensor.At(step_, mode_, b_.worker);
+    Comparison comparison = CompareTensors(a.view(), b.view(), tolerance_);
+    if (comparison.equal()) return std::nullopt;
+    return EntryDifference{"value", std::move(comparison)};
+  }
+
+  // The one that differs most.
+  std::optional<EntryDifference> CompareReductions(
+      const std::vector<Reduction>& reductions) const {
+    std::optional<EntryDifference> worst;
+    for (const Reduction& reduction : reductions) {
+      const double a =
+          a_.tensor.ReductionValue(step_, reduction, mode_, a_.worker);
+      const double b =
+          b_.tensor.ReductionValue(step_, reduction, mode_, b_.worker);
+      if (IsClose(a, b, tolerance_)) continue;
+      const double apart = std::abs(a - b);
+      const double largest =
+          std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+      if (worst && largest <= worst->comparison.largest) continue;
+      worst = {ReductionName(reduction),
+               {.count = 1,
+                .differing = 1,
+                .largest = largest,
+                .where = 0,
+                .a = ShortNumber(a),
+                .b = ShortNumber(b),
+                .mismatch = {}}};
+    }
+    return worst;
+  }
+
+  std::optional<EntryDifference> CompareShapes() const {
+    const auto a = a_.tensor.Shape(step_, mode_, a_.worker);
+    const auto b = b_.tensor.Shape(step_, mode_, b_.worker);
+    if (a == b) return std::nullopt;
+    EntryDifference difference = {.what = "shape"};
+    difference.comparison.mismatch =
+        fmt::format("shape {} against {}", ShapeText(a), ShapeText(b));
+    return difference;
+  }
+
+  const TensorOfWorker& a_;
+  const TensorOfWorker& b_;
+  const int64_t step_;
+  const Mode mode_;
+  const Tolerance tolerance_;
+};
+
+}  // namespace
+
+std::optional<EntryDifference> CompareEntries(const TensorOfWorker& a,
+                                              const TensorOfWorker& b,
+                                              int64_t step, Mode mode,
+                                              Tolerance tolerance) {
+  return EntryComparer(a, b, step, mode, tolerance).Compare();
+}
+
+}  // namespace smdebug::query

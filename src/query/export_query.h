@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smdebug/trial.h"
+#include "src/query/open_run.h"
+
+namespace smdebug::query {
+
+// What of a run to export.
+struct ExportQuery {
+  // These, by name; unset: all.
+  std::optional<std::vector<std::string>> tensors = {};
+  std::vector<std::string> regexes = {};
+  Mode mode = Mode::kGlobal;
+  std::optional<int64_t> step = {};  // Of `mode`.
+  std::optional<std::string> worker = {};
+  std::vector<Reduction> reductions = {};
+};
+
+// One tensor at one step of one worker, with what is saved of it.
+struct ExportEntry {
+  Tensor tensor;
+  StepId id;
+  std::string worker;
+  Tensor::Saved saved;
+
+  Value ReadValue() const;
+  double ReadReduction(Reduction reduction) const;
+  // Those that were saved.
+  std::vector<std::pair<Reduction, double>> ReadReductions() const;
+  // Whether `reduction` is saved, or can be had from the value.
+  bool Gives(Reduction reduction) const;
+};
+
+// Whether it is one number, which a table can hold.
+bool IsNumber(const Value& value);
+
+// Calls `visit` with every entry that `query` leaves, by step, name and worker,
+// until it returns false. Complete steps only.
+void ForEachEntry(Trial& trial, const ExportQuery& query,
+                  const std::function<bool(const ExportEntry&)>& visit);
+
+// What an export did.
+struct ExportResult {
+  int64_t entries = 0;  // Arrays, or rows.
+  // Tensors, by name, of which nothing was exported that was asked for.
+  std::vector<std::string> left_out;
+  bool interrupted = false;
+};
+
+}  // namespace smdebug::query

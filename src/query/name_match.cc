@@ -1,0 +1,96 @@
+#include "src/query/name_match.h"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include "src/base/regex.h"
+#include "src/config/nearest.h"
+
+namespace smdebug::query {
+namespace {
+
+// Backtracks to the last '*' only, which is enough for patterns of this kind.
+bool MatchesGlob(std::string_view name, std::string_view pattern) {
+  size_t n = 0;
+  size_t p = 0;
+  size_t star = std::string_view::npos;
+  size_t resume = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = n;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return lower;
+}
+
+}  // namespace
+
+bool MatchesPattern(std::string_view name, std::string_view pattern) {
+  if (pattern.find_first_of("*?") == std::string_view::npos) {
+    return name.find(pattern) != std::string_view::npos;
+  }
+  return MatchesGlob(name, pattern);
+}
+
+std::vector<std::string> KeepMatching(std::vector<std::string> names,
+                                      std::span<const std::string> regexes) {
+  if (regexes.empty()) return names;
+  std::vector<base::Regex> compiled;
+  compiled.reserve(regexes.size());
+  for (const std::string& regex : regexes) {
+    compiled.emplace_back(regex, "regex");
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::none_of(
+        compiled, [&](const auto& regex) { return regex.Search(name); });
+  });
+  return names;
+}
+
+std::vector<std::string> NearNames(std::string_view name,
+                                   std::span<const std::string> names,
+                                   size_t limit) {
+  if (name.empty()) return {};
+  const std::string wanted = Lower(name);
+  // A third of the letters may be wrong.
+  const size_t most_edits = std::max<size_t>(1, name.size() / 3);
+  std::vector<std::tuple<size_t, std::string>> ranked;
+  for (const std::string& candidate : names) {
+    const std::string lower = Lower(candidate);
+    size_t rank = config::EditDistance(wanted, lower);
+    if (rank > most_edits) {
+      // Behind all misspellings, the shortest first.
+      if (lower.find(wanted) == std::string::npos) continue;
+      rank = most_edits + lower.size() - wanted.size();
+    }
+    ranked.emplace_back(rank, candidate);
+  }
+  std::ranges::sort(ranked);
+  std::vector<std::string> near;
+  for (auto& [rank, candidate] : ranked) {
+    if (near.size() == limit) break;
+    near.push_back(std::move(candidate));
+  }
+  return near;
+}
+
+}  // namespace smdebug::query

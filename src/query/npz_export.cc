@@ -1,0 +1,90 @@
+#include "src/query/npz_export.h"
+
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "src/query/npy.h"
+#include "src/query/zip_writer.h"
+
+namespace smdebug::query {
+namespace {
+
+// Writes one archive. One thread at a time.
+class NpzExporter {
+ public:
+  NpzExporter(Trial& trial, const ExportQuery& query, const ByteSink& sink)
+      : trial_(trial),
+        query_(query),
+        zip_(sink),
+        names_workers_(!query.worker && trial.Workers().size() > 1) {}
+
+  ExportResult Export(const std::function<bool()>& go_on) {
+    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+      if (!go_on()) {
+        result_.interrupted = true;
+        return false;
+      }
+      if (!Add(entry)) left_out_.insert(entry.tensor.name());
+      return true;
+    });
+    zip_.Finish();
+    result_.left_out = {left_out_.begin(), left_out_.end()};
+    return std::move(result_);
+  }
+
+ private:
+  // Whether there was anything to add.
+  bool Add(const ExportEntry& entry) {
+    if (query_.reductions.empty()) {
+      if (!entry.saved.value) return false;
+      AddArray(entry, entry.tensor.name(), entry.ReadValue().view());
+      return true;
+    }
+    bool added = false;
+    for (const Reduction& reduction : query_.reductions) {
+      if (!entry.Gives(reduction) || IsText(entry)) continue;
+      const double value = entry.ReadReduction(reduction);
+      AddArray(
+          entry,
+          fmt::format("{}:{}", entry.tensor.name(), ReductionName(reduction)),
+          ViewOf<double>({&value, 1}, {}));
+      added = true;
+    }
+    return added;
+  }
+
+  static bool IsText(const ExportEntry& entry) {
+    return entry.saved.value && entry.saved.reductions.empty() &&
+           entry.ReadValue().dtype() == DType::kString;
+  }
+
+  void AddArray(const ExportEntry& entry, const std::string& name,
+                const TensorView& view) {
+    std::string file = fmt::format("{}/{}/{}", name, ModeName(entry.id.mode),
+                                   entry.id.mode_step);
+    if (names_workers_) file += '/' + entry.worker;
+    const NpyArray array(view);
+    zip_.Add(file + ".npy", array.size(),
+             [&](const ByteSink& sink) { array.Write(sink); });
+    ++result_.entries;
+  }
+
+  Trial& trial_;
+  const ExportQuery& query_;
+  ZipWriter zip_;
+  const bool names_workers_;
+  std::set<std::string> left_out_;
+  ExportResult result_;
+};
+
+}  // namespace
+
+ExportResult ExportNpz(Trial& trial, const ExportQuery& query,
+                       const ByteSink& sink,
+                       const std::function<bool()>& go_on) {
+  return NpzExporter(trial, query, sink).Export(go_on);
+}
+
+}  // namespace smdebug::query

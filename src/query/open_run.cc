@@ -1,0 +1,142 @@
+#include "src/query/open_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/query/name_match.h"
+#include "src/query/text.h"
+#include "src/run/survey.h"
+
+namespace smdebug::query {
+namespace {
+
+// " of TRAIN"; nothing for steps over all modes.
+std::string OfMode(Mode mode) {
+  return mode == Mode::kGlobal ? "" : fmt::format(" of {}", ModeName(mode));
+}
+
+// "the nearest are 5 and 10".
+std::string NearestSteps(const std::vector<int64_t>& steps, int64_t step) {
+  const auto after = std::ranges::lower_bound(steps, step);
+  if (after == steps.begin()) return fmt::format("the first is {}", *after);
+  if (after == steps.end()) {
+    return fmt::format("the last is {}", steps.back());
+  }
+  return fmt::format("the nearest are {} and {}", *std::prev(after), *after);
+}
+
+}  // namespace
+
+std::shared_ptr<Storage> OpenStorageAt(const std::string& run) {
+  try {
+    return OpenStorage(run);
+  } catch (const IoError& error) {
+    throw Error(
+        fmt::format("{}: is a file; give the folder of the run (its out_dir)",
+                    error.path()));
+  }
+}
+
+std::shared_ptr<Storage> OpenFolder(const std::string& run) {
+  auto storage = OpenStorageAt(run);
+  const std::string& root = storage->root();
+  const bool is_local = root.find("://") == std::string::npos;
+  if (is_local && !std::filesystem::exists(root)) {
+    throw Error(fmt::format("{}: no such folder", root));
+  }
+  return storage;
+}
+
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
+                                        const OnWait& waits,
+                                        const std::function<bool()>& go_on) {
+  constexpr std::chrono::milliseconds kPiece{250};
+  constexpr std::string_view kFolders[] = {"collections", "events", "index",
+                                           "ledger"};
+  auto storage = OpenStorageAt(run);
+  const auto watch = storage->Watch(kFolders);
+  bool told = false;
+  while (true) {
+    const uint64_t known = watch ? watch->Changes() : 0;
+    if (run::HoldsRun(*storage)) return storage;
+    if (!std::exchange(told, true)) waits(storage->root());
+    if (!go_on()) return nullptr;
+    if (watch) {
+      watch->Wait(known, kPiece);
+    } else {
+      std::this_thread::sleep_for(kPiece);
+    }
+  }
+}
+
+TrialOptions RunOptions() {
+  TrialOptions options = TrialOptions::FromEnvironment();
+  options.wait_for_run = false;
+  options.missing_file_retries = 0;
+  return options;
+}
+
+std::unique_ptr<Trial> OpenRun(const std::string& run,
+                               const TrialOptions& options) {
+  return OpenRun(OpenFolder(run), options);
+}
+
+std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
+                               const TrialOptions& options) {
+  auto trial = std::make_unique<Trial>(std::move(storage), options);
+  trial->Refresh();
+  trial->SetRefreshing(false);
+  return trial;
+}
+
+Tensor RequireTensor(Trial& trial, std::string_view name) {
+  if (trial.HasTensor(name)) return trial.tensor(name);
+  const std::string scalar = fmt::format("scalar/{}", name);
+  if (trial.HasTensor(scalar)) return trial.tensor(scalar);
+  const std::vector<std::string> names = trial.TensorNames();
+  const std::vector<std::string> near = NearNames(name, names);
+  throw Error(fmt::format(
+      "there is no tensor '{}'; {}", name,
+      near.empty()
+          ? fmt::format("`smdebug ls {}` lists the {}", trial.path(),
+                        Counted(static_cast<int64_t>(names.size()), "tensor"))
+          : fmt::format("did you mean {}?", Join(near, " or "))));
+}
+
+int64_t RequireStep(const std::vector<int64_t>& steps,
+                    std::optional<int64_t> step, Mode mode,
+                    std::string_view what) {
+  if (steps.empty()) {
+    throw Error(fmt::format("{} has no saved step{}", what, OfMode(mode)));
+  }
+  if (!step) return steps.back();
+  if (std::ranges::binary_search(steps, *step)) return *step;
+  throw Error(fmt::format("{} has no saved step {}{}; {}", what, *step,
+                          OfMode(mode), NearestSteps(steps, *step)));
+}
+
+void RequireWorker(Trial& trial, const std::optional<std::string>& worker) {
+  if (!worker) return;
+  const std::vector<std::string> workers = trial.Workers();
+  // A run that lost its collections files names none.
+  if (workers.empty()) return;
+  if (std::ranges::find(workers, *worker) != workers.end()) return;
+  throw Error(fmt::format("there is no worker '{}'; there is {}", *worker,
+                          Join(workers)));
+}
+
+StepId IdentifyStep(Trial& trial, int64_t step, Mode mode) {
+  if (mode != Mode::kGlobal) {
+    return {trial.GlobalStep(mode, step).value_or(step), mode, step};
+  }
+  return {step, trial.ModeOf(step).value_or(Mode::kGlobal),
+          trial.ModeStep(step).value_or(step)};
+}
+
+}  // namespace smdebug::query

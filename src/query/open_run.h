@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smdebug/query.h"
+#include "smdebug/storage.h"
+#include "smdebug/trial.h"
+
+// How every front gets at a run. Whatever is wrong is one clear sentence,
+// thrown as Error.
+namespace smdebug::query {
+
+// The store at `run`, there or not. Throws Error if it can never be a folder.
+std::shared_ptr<Storage> OpenStorageAt(const std::string& run);
+
+// The folder at `run`, whatever it holds. Throws Error if there is none.
+std::shared_ptr<Storage> OpenFolder(const std::string& run);
+
+using OnWait = std::function<void(const std::string& root)>;
+
+// The folder at `run`, as soon as it holds any file of a run. Tells `waits`,
+// once and with the root of the store, that it has to wait. Null if `go_on`,
+// which is asked a few times a second, says no. Throws Error if it can never be
+// a folder.
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
+                                        const OnWait& waits,
+                                        const std::function<bool()>& go_on);
+
+// How runs are opened runs to look at them: without waiting for anything.
+TrialOptions RunOptions();
+
+// The run at `run` as it is now: it is looked at once, and stays as it was
+// then. Throws Error if there is none.
+std::unique_ptr<Trial> OpenRun(const std::string& run,
+                               const TrialOptions& options = RunOptions());
+std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
+                               const TrialOptions& options = RunOptions());
+
+// The tensor `name`, or the scalar of that name: "loss" is "scalar/loss" if
+// there is no other. Throws Error, with near names, if the run has neither.
+Tensor RequireTensor(Trial& trial, std::string_view name);
+
+// `step`, or the last of `steps` if it is unset. Throws Error, naming the
+// nearest ones, if it is not among `steps`, which are those of `what` in `mode`
+// and rise.
+int64_t RequireStep(const std::vector<int64_t>& steps,
+                    std::optional<int64_t> step, Mode mode,
+                    std::string_view what);
+
+// Throws Error, naming the ones there are, if no such worker wrote in the run.
+void RequireWorker(Trial& trial, const std::optional<std::string>& worker);
+
+// Of step `step` of `mode`, which is known.
+StepId IdentifyStep(Trial& trial, int64_t step, Mode mode);
+
+}  // namespace smdebug::query

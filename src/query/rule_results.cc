@@ -1,0 +1,70 @@
+#include "src/query/rule_results.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace smdebug::query {
+namespace {
+
+// nullopt if `report` is none.
+std::optional<RuleResult> ResultOf(Json report) {
+  const auto text = [&](std::string_view key) {
+    const auto it = report.find(key);
+    return it != report.end() && it->is_string()
+               ? std::optional(it->get<std::string>())
+               : std::nullopt;
+  };
+  if (!report.is_object()) return std::nullopt;
+  const auto name = text("name");
+  const auto status = text("status");
+  if (!name || !status) return std::nullopt;
+  RuleResult result = {.name = *name,
+                       .status = *status,
+                       .details = text("details").value_or("")};
+  const auto total = report.find("findings_total");
+  if (total != report.end() && total->is_number_integer()) {
+    result.findings_total = total->get<int64_t>();
+  }
+  result.report = std::move(report);
+  return result;
+}
+
+// Files below a folder are those that a rule made for people.
+bool IsReportKey(std::string_view key) {
+  constexpr std::string_view kFolder = "rules/";
+  return key.starts_with(kFolder) && key.ends_with(".json") &&
+         key.find('/', kFolder.size()) == std::string_view::npos;
+}
+
+}  // namespace
+
+RuleResults ReadRuleResults(const Storage& storage) {
+  RuleResults results;
+  for (const FileInfo& file : storage.List("rules/")) {
+    if (!IsReportKey(file.key)) continue;
+    const std::optional<Blob> blob = storage.Read(file.key);
+    if (!blob) continue;  // Moved aside by another job since it was listed.
+    auto result = ResultOf(Json::parse(blob->text(), nullptr, false));
+    if (result) {
+      results.rules.push_back(std::move(*result));
+    } else {
+      results.damage.push_back({file.key, "is no report of a rule"});
+    }
+  }
+  std::ranges::sort(results.rules, {}, &RuleResult::name);
+  return results;
+}
+
+Json ToJson(const RuleResults& results) {
+  Json rules = Json::array();
+  for (const RuleResult& result : results.rules) rules.push_back(result.report);
+  Json damage = Json::array();
+  for (const Damage& one : results.damage) {
+    damage.push_back({{"file", one.file}, {"reason", one.reason}});
+  }
+  return {{"rules", std::move(rules)}, {"damage", std::move(damage)}};
+}
+
+}  // namespace smdebug::query

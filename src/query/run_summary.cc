@@ -1,0 +1,191 @@
+#include "src/query/run_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/index/collections_file.h"
+#include "src/run/keys.h"
+#include "src/index/step_index.h"
+#include "src/steps/step_source.h"
+
+namespace smdebug::query {
+namespace {
+
+// The first entry that ends beyond `size`, as a reason; empty if all fit.
+std::string FindEntryBeyond(const index::StepIndex& index, uint64_t size) {
+  const auto reason = [&](const std::string& name, const index::Location& location) {
+    return fmt::format(
+        "has {} bytes, but its index says that '{}' ends at byte {}", size,
+        name, location.start + location.length);
+  };
+  for (const index::TensorEntry& entry : index.tensors) {
+    if (entry.location.start + entry.location.length > size) {
+      return reason(entry.name, entry.location);
+    }
+  }
+  for (const index::ScalarEntry& entry : index.scalars) {
+    if (entry.location.start + entry.location.length > size) {
+      return reason(entry.name, entry.location);
+    }
+  }
+  return {};
+}
+
+// Gathers a RunSummary file by file. One thread at a time.
+class Summarizer {
+ public:
+  explicit Summarizer(const Storage& storage)
+      : storage_(storage), source_(steps::OpenStepSource(&storage)) {}
+
+  RunSummary Summarize() {
+    if (!run::HoldsRun(storage_)) {
+      throw FormatError(storage_.root(),
+                        "holds no run: it has no collections, index, events "
+                        "or ledger files and no end marker");
+    }
+    // The order is that of a writer, backwards: what is seen first implies
+    // that what it depends on is there when it is looked for later.
+    summary_.ended = storage_.Stat(run::kEndMarkerKey).has_value();
+    ReadLedgers();
+    ReadCollections();
+    const std::vector<steps::StepItem> items = source_->List({});
+    ReadContentSizes();
+    for (const steps::StepItem& item : items) ReadStep(item);
+    summary_.steps = static_cast<int64_t>(steps_.size());
+    for (auto& [name, worker] : workers_) {
+      summary_.workers.push_back(std::move(worker));
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  WorkerSummary& Worker(const std::string& name) {
+    WorkerSummary& worker = workers_[name];
+    worker.worker = name;
+    return worker;
+  }
+
+  // Calls `parse`, and notes a FormatError as damage of `name`.
+  template <typename Parse>
+  void Check(const std::string& name, DamageKind kind, Parse parse) {
+    try {
+      parse();
+    } catch (const FormatError& error) {
+      std::string_view reason = error.what();
+      // Damage has the file beside the reason; once is enough.
+      if (reason.starts_with(name + ": ")) {
+        reason.remove_prefix(name.size() + 2);
+      }
+      AddDamage(name, std::string(reason), kind);
+    }
+  }
+
+  // The same with the text of a file. One that is gone by now was moved aside
+  // by another job.
+  template <typename Parse>
+  void ReadChecked(const std::string& key, DamageKind kind, Parse parse) {
+    const std::optional<Blob> blob = storage_.Read(key);
+    if (blob) Check(key, kind, [&] { parse(blob->text()); });
+  }
+
+  void AddDamage(std::string name, std::string reason, DamageKind kind) {
+    summary_.damage.push_back(
+        {.file = std::move(name), .reason = std::move(reason), .kind = kind});
+  }
+
+  void ReadLedgers() {
+    for (const FileInfo& file : storage_.List("ledger/")) {
+      const auto name = run::ParseWorkerFileKey(file.key);
+      if (!name) continue;
+      WorkerSummary& worker = Worker(*name);
+      ReadChecked(file.key, DamageKind::kBadLedger, [&](std::string_view text) {
+        worker.ledger = run::ParseLedger(text, file.key);
+      });
+    }
+  }
+
+  void ReadCollections() {
+    for (const FileInfo& file : storage_.List("collections/")) {
+      const auto name = run::ParseWorkerFileKey(file.key);
+      if (!name) continue;
+      Worker(*name);
+      constexpr auto kKind = DamageKind::kBadCollections;
+      ReadChecked(file.key, kKind, [&](std::string_view text) {
+        const index::CollectionsFile content = index::ParseCollectionsFile(text, file.key);
+        // The first file that says decides, as in smdebug 1.0.
+        if (summary_.num_workers == 0) {
+          summary_.num_workers = content.num_workers.value_or(0);
+        }
+      });
+    }
+  }
+
+  void ReadContentSizes() {
+    for (steps::ContentItem& item : source_->ListContents()) {
+      if (item.worker) Worker(run::EncodeWorker(*item.worker)).bytes += item.size;
+      content_sizes_.emplace(std::move(item.name), item.size);
+    }
+  }
+
+  void ReadStep(const steps::StepItem& item) {
+    if (item.step < 0) {
+      AddDamage(item.name, "is not the name of an index file",
+                DamageKind::kBadName);
+      return;
+    }
+    Check(item.name, DamageKind::kBadIndex, [&] {
+      const std::optional<steps::StepRecord> record = source_->ReadIndex(item);
+      if (!record) return;
+      AddStep(item, record->index);
+      CheckContent(item, *record);
+    });
+  }
+
+  void AddStep(const steps::StepItem& item, const index::StepIndex& index) {
+    WorkerSummary& worker = Worker(run::EncodeWorker(item.worker));
+    ++worker.steps;
+    worker.tensors += static_cast<int64_t>(index.tensors.size());
+    if (worker.first_step < 0 || item.step < worker.first_step) {
+      worker.first_step = item.step;
+    }
+    worker.last_step = std::max(worker.last_step, item.step);
+    steps_.insert(item.step);
+  }
+
+  void CheckContent(const steps::StepItem& item,
+                    const steps::StepRecord& record) {
+    if (record.index.event_file.empty()) return;
+    std::string name = source_->NameOf({item.step, item.worker, record.place});
+    const auto size = content_sizes_.find(name);
+    if (size == content_sizes_.end()) {
+      AddDamage(std::move(name),
+                fmt::format("is missing, but {} names it", item.name),
+                DamageKind::kMissingContent);
+      return;
+    }
+    std::string reason = FindEntryBeyond(record.index, size->second);
+    if (!reason.empty()) {
+      AddDamage(std::move(name), std::move(reason), DamageKind::kShortContent);
+    }
+  }
+
+  const Storage& storage_;
+  const std::unique_ptr<const steps::StepSource> source_;
+  RunSummary summary_;
+  std::map<std::string, WorkerSummary> workers_;
+  std::set<int64_t> steps_;
+  std::unordered_map<std::string, uint64_t> content_sizes_;
+};
+
+}  // namespace
+
+RunSummary SummarizeRun(const Storage& storage) {
+  return Summarizer(storage).Summarize();
+}
+
+}  // namespace smdebug::query

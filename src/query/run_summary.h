@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smdebug/error.h"
+#include "smdebug/storage.h"
+#include "src/run/ledger.h"
+
+namespace smdebug::query {
+
+struct WorkerSummary {
+  std::string worker;
+  int64_t steps = 0;
+  int64_t tensors = 0;  // Index entries with a value, reductions included.
+  uint64_t bytes = 0;   // Of content.
+  int64_t first_step = -1;
+  int64_t last_step = -1;
+  std::optional<run::Ledger> ledger;  // Absent in runs of smdebug 1.0.
+};
+
+// What the files of a run say, by themselves and in its ledgers.
+struct RunSummary {
+  bool ended = false;       // Has the end marker.
+  int64_t num_workers = 0;  // As declared; 0 if no collections file says.
+  int64_t steps = 0;        // Steps that at least one worker saved.
+  std::vector<WorkerSummary> workers;  // By name.
+  std::vector<Damage> damage;
+};
+
+// Reads the index of every step of the run and checks each against the size of
+// its content; reads no values. Throws IoError, and FormatError if the folder
+// holds no run at all.
+RunSummary SummarizeRun(const Storage& storage);
+
+}  // namespace smdebug::query

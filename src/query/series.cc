@@ -1,0 +1,177 @@
+#include "src/query/series.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/query/open_run.h"
+#include "src/query/text.h"
+
+namespace smdebug::query {
+namespace {
+
+// Reads one tensor's series. One thread at a time.
+class SeriesReader {
+ public:
+  SeriesReader(const Tensor& tensor, const SeriesQuery& query)
+      : tensor_(tensor), mode_(query.mode), worker_(query.worker) {}
+
+  // Whether the first value saved has one element.
+  bool IsScalar(const std::vector<int64_t>& steps) const {
+    for (const int64_t step : steps) {
+      if (!SavedAt(step).value) continue;
+      const Value value = tensor_.At(step, mode_, who());
+      return value.size() == 1 && value.dtype() != DType::kString;
+    }
+    return false;
+  }
+
+  Series ReadValues(const std::vector<int64_t>& steps) const {
+    Series series;
+    for (const int64_t step : steps) {
+      if (!SavedAt(step).value) continue;
+      const Value value = tensor_.At(step, mode_, who());
+      if (value.size() != 1) {
+        throw Error(fmt::format(
+            "'{}' has {} at step {}, one before; ask for a reduction",
+            tensor_.name(), Counted(value.size(), "element"), step));
+      }
+      Add(step, value.Get(0), series);
+    }
+    return series;
+  }
+
+  Series ReadReductions(const std::vector<int64_t>& steps,
+                        Reduction reduction) const {
+    Series series;
+    for (const int64_t step : steps) {
+      const Tensor::Saved saved = SavedAt(step);
+      const bool has =
+          saved.value || std::ranges::find(saved.reductions, reduction) !=
+                             saved.reductions.end();
+      if (!has) continue;
+      Add(step, tensor_.ReductionValue(step, reduction, mode_, who()), series);
+    }
+    return series;
+  }
+
+  // What could be plotted instead of a reduction that is nowhere.
+  std::string Alternatives(const std::vector<int64_t>& steps) const {
+    std::vector<std::string> names;
+    for (const int64_t step : steps) {
+      for (const Reduction& reduction : SavedAt(step).reductions) {
+        const std::string name = ReductionName(reduction);
+        if (std::ranges::find(names, name) == names.end()) {
+          names.push_back(name);
+        }
+      }
+    }
+    return names.empty() ? "nothing but its shape was saved"
+                         : "saved were " + Join(names);
+  }
+
+ private:
+  WorkerName who() const {
+    return worker_ ? WorkerName(*worker_) : WorkerName();
+  }
+  Tensor::Saved SavedAt(int64_t step) const {
+    return tensor_.SavedAt(step, mode_, who());
+  }
+  static void Add(int64_t step, double value, Series& series) {
+    series.steps.push_back(step);
+    series.values.push_back(value);
+  }
+
+  const Tensor tensor_;
+  const Mode mode_;
+  const std::optional<std::string> worker_;
+};
+
+// Which series it is.
+Json HeadJson(const TensorSeries& series) {
+  return {{"tensor", series.tensor},
+          {"reduction",
+           series.reduction ? Json(ReductionName(*series.reduction)) : Json()},
+          {"mode", ModeName(series.mode)},
+          {"worker", series.worker ? Json(*series.worker) : Json()}};
+}
+
+}  // namespace
+
+ReducedName SplitReduced(Trial& trial, const std::string& name) {
+  const size_t colon = name.rfind(':');
+  if (colon == std::string::npos || trial.HasTensor(name)) return {name, {}};
+  const auto reduction = ParseReduction(name.substr(colon + 1));
+  if (!reduction) return {name, {}};
+  return {name.substr(0, colon), reduction};
+}
+
+TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
+  const ReducedName name = SplitReduced(trial, query.tensor);
+  const Tensor tensor = RequireTensor(trial, name.tensor);
+  const std::vector<int64_t> steps = tensor.Steps(query.mode);
+  RequireStep(steps, {}, query.mode, fmt::format("'{}'", tensor.name()));
+
+  const SeriesReader reader(tensor, query);
+  TensorSeries result = {
+      .tensor = tensor.name(), .worker = query.worker, .mode = query.mode};
+  result.reduction = query.reduction ? query.reduction : name.reduction;
+  if (!result.reduction && reader.IsScalar(steps)) {
+    result.series = reader.ReadValues(steps);
+    return result;
+  }
+  if (!result.reduction) result.reduction = Reduction{ReductionOp::kMean};
+  result.series = reader.ReadReductions(steps, *result.reduction);
+  if (result.series.steps.empty()) {
+    throw Error(fmt::format("there is no {} of '{}' to plot; {}",
+                            ReductionName(*result.reduction), tensor.name(),
+                            reader.Alternatives(steps)));
+  }
+  return result;
+}
+
+std::vector<int64_t> SpreadEvenly(const std::vector<int64_t>& steps,
+                                  size_t most) {
+  if (most == 0 || steps.size() <= most) return steps;
+  if (most == 1) return {steps.back()};
+  std::vector<int64_t> spread;
+  spread.reserve(most);
+  for (size_t i = 0; i < most; ++i) {
+    spread.push_back(steps[i * (steps.size() - 1) / (most - 1)]);
+  }
+  return spread;
+}
+
+Json ToJson(const TensorSeries& series) {
+  Json json = HeadJson(series);
+  json["steps"] = series.series.steps;
+  json["values"] = Json::array();
+  for (const double value : series.series.values) {
+    json["values"].push_back(JsonNumber(value));
+  }
+  return json;
+}
+
+Json ToJson(const TensorSeries& series, std::span<const SeriesBucket> buckets) {
+  Json json = HeadJson(series);
+  json["buckets"] = Json::array();
+  for (const SeriesBucket& bucket : buckets) {
+    json["buckets"].push_back({{"first_step", bucket.first_step},
+                               {"last_step", bucket.last_step},
+                               {"count", bucket.count},
+                               {"first", JsonNumber(bucket.first)},
+                               {"last", JsonNumber(bucket.last)},
+                               {"min", JsonNumber(bucket.min)},
+                               {"max", JsonNumber(bucket.max)},
+                               {"min_step", bucket.min_step},
+                               {"max_step", bucket.max_step},
+                               {"nan", bucket.nan},
+                               {"pos_inf", bucket.pos_inf},
+                               {"neg_inf", bucket.neg_inf}});
+  }
+  return json;
+}
+
+}  // namespace smdebug::query

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "smdebug/storage.h"
+#include "src/query/json.h"
+#include "src/query/run_summary.h"
+
+namespace smdebug::query {
+
+// How a run stands, as far as its files tell.
+enum class RunState {
+  kFinished,   // Has the end marker, or every worker has closed.
+  kRunning,    // An open worker wrote its ledger lately.
+  kNotClosed,  // An open worker has been silent for longer than that.
+  kUnknown,    // No end marker, and no ledger to tell more (smdebug 1.0).
+};
+
+// An open worker that wrote its ledger within this time counts as running. A
+// living one writes it at least once a minute.
+inline constexpr double kRunningSeconds = 120;
+
+// "finished", "running", "not_closed" or "unknown".
+std::string_view StateName(RunState state);
+
+// Sums over the workers; what comes from ledgers is 0 where there is none.
+struct RunTotals {
+  int64_t first_step = -1;
+  int64_t last_step = -1;
+  int64_t tensors = 0;
+  uint64_t bytes = 0;
+  int64_t ledgers = 0;
+  int64_t scalars = 0;
+  int64_t stalls = 0;
+  double stalled_seconds = 0;
+  int64_t dropped = 0;
+  int64_t skipped = 0;
+  int64_t errors = 0;
+  int64_t lost = 0;
+};
+
+// What a run holds and how it fares, at one moment.
+struct RunStatus {
+  std::string run;  // The root of its store.
+  double now = 0;   // When it was asked, in seconds since the epoch.
+  RunState state = RunState::kUnknown;
+  RunTotals totals = {};
+  RunSummary summary = {};
+
+  // Whether nothing is damaged, dropped, lost or failed.
+  bool well() const;
+};
+
+// As `summary`, which is of `run`, tells at `now`. Pure.
+RunStatus StatusOf(RunSummary summary, std::string run, double now);
+
+// Reads the run as SummarizeRun() does, and throws as it does.
+RunStatus ReadStatus(const Storage& storage, double now);
+
+// As `smdebug status --json` has it (docs/reference/cli.md).
+Json ToJson(const RunStatus& status);
+
+}  // namespace smdebug::query

@@ -1,0 +1,73 @@
+#include "src/query/status.h"
+
+namespace smdebug::query {
+namespace {
+
+Json StepOrNull(int64_t step) { return step < 0 ? Json() : Json(step); }
+
+Json WorkerJson(const WorkerSummary& worker) {
+  Json json = {{"worker", worker.worker},
+               {"steps", worker.steps},
+               {"first_step", StepOrNull(worker.first_step)},
+               {"last_step", StepOrNull(worker.last_step)},
+               {"tensors", worker.tensors},
+               {"bytes", worker.bytes}};
+  if (!worker.ledger) {
+    json["ledger"] = nullptr;
+    return json;
+  }
+  const run::Ledger& ledger = *worker.ledger;
+  json["ledger"] = {{"job", ledger.job},
+                    {"host", ledger.host},
+                    {"pid", ledger.pid},
+                    {"started", ledger.started},
+                    {"updated", ledger.updated},
+                    {"closed", ledger.closed},
+                    {"last_step", StepOrNull(ledger.last_step)},
+                    {"scalars", ledger.scalars_saved},
+                    {"stalls", ledger.stalls},
+                    {"stalled_seconds", ledger.stalled_seconds},
+                    {"dropped", ledger.dropped},
+                    {"skipped", ledger.skipped},
+                    {"errors", ledger.errors},
+                    {"lost", ledger.lost},
+                    {"messages", ledger.messages}};
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const RunStatus& status) {
+  const RunSummary& summary = status.summary;
+  const RunTotals& totals = status.totals;
+  Json json = {{"run", status.run},
+               {"state", StateName(status.state)},
+               {"well", status.well()},
+               {"ended", summary.ended},
+               {"num_workers", summary.num_workers},
+               {"steps", summary.steps},
+               {"first_step", StepOrNull(totals.first_step)},
+               {"last_step", StepOrNull(totals.last_step)},
+               {"tensors", totals.tensors},
+               {"bytes", totals.bytes},
+               {"ledgers", totals.ledgers},
+               {"scalars", totals.scalars},
+               {"stalls", totals.stalls},
+               {"stalled_seconds", totals.stalled_seconds},
+               {"dropped", totals.dropped},
+               {"skipped", totals.skipped},
+               {"errors", totals.errors},
+               {"lost", totals.lost}};
+  json["workers"] = Json::array();
+  for (const WorkerSummary& worker : summary.workers) {
+    json["workers"].push_back(WorkerJson(worker));
+  }
+  json["damage"] = Json::array();
+  for (const Damage& damage : summary.damage) {
+    json["damage"].push_back(
+        {{"file", damage.file}, {"reason", damage.reason}});
+  }
+  return json;
+}
+
+}  // namespace smdebug::query

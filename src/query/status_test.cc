@@ -1,0 +1,83 @@
+#include "src/query/status.h"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "src/query/status_for_test.h"
+
+namespace smdebug::query {
+namespace {
+
+using run::Ledger;
+
+RunState StateAt(const RunSummary& run, double now) {
+  return StatusOf(run, "r", now).state;
+}
+
+TEST(StatusTest, StateFollowsMarkerAndLedgers) {
+  RunSummary closed = MakeRun({MakeWorker("w", true, 9999)});
+  EXPECT_EQ(StateAt(closed, kNow), RunState::kFinished);
+  closed.num_workers = 2;  // Another worker has yet to appear.
+  EXPECT_EQ(StateAt(closed, kNow), RunState::kUnknown);
+
+  RunSummary open = MakeRun({MakeWorker("w", false, kRunningSeconds)});
+  EXPECT_EQ(StateAt(open, kNow), RunState::kRunning);
+  EXPECT_EQ(StateAt(open, kNow + 1), RunState::kNotClosed);
+  open.ended = true;
+  EXPECT_EQ(StateAt(open, kNow + 1), RunState::kFinished);
+
+  RunSummary old;  // smdebug 1.0 has no ledgers.
+  old.workers.resize(1);
+  EXPECT_EQ(StateAt(old, kNow), RunState::kUnknown);
+  old.ended = true;
+  EXPECT_EQ(StateAt(old, kNow), RunState::kFinished);
+}
+
+TEST(StatusTest, OnlyDamageLossDropsAndErrorsAreUnwell) {
+  const auto well_with = [](auto change) {
+    RunSummary run = MakeRun({MakeWorker("w", true, 0)});
+    change(run, *run.workers[0].ledger);
+    return StatusOf(std::move(run), "r", kNow).well();
+  };
+  EXPECT_TRUE(well_with([](auto&, Ledger& l) { l.skipped = l.stalls = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.dropped = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.errors = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.lost = 1; }));
+  EXPECT_FALSE(
+      well_with([](RunSummary& r, Ledger&) { r.damage.push_back({}); }));
+}
+
+TEST(StatusTest, JsonHoldsTheSameNumbers) {
+  RunSummary run = MakeRun(
+      {MakeWorker("worker_0", true, 1), MakeWorker("worker_1", false, 2)});
+  run.workers[0].ledger->dropped = 5;
+  run.workers[0].ledger->messages["full"] = "no room";
+  run.workers[1].ledger.reset();
+  run.damage.push_back({"events/x",
+                        "b\xFF"
+                        "d"});
+  Json json = ToJson(StatusOf(run, "/runs/a", kNow));
+  EXPECT_EQ(json["run"], "/runs/a");
+  EXPECT_EQ(json["state"], "unknown");
+  EXPECT_EQ(json["well"], false);
+  EXPECT_EQ(json["ended"], false);
+  EXPECT_EQ(json["num_workers"], 2);
+  EXPECT_EQ(json["steps"], 3);
+  EXPECT_EQ(json["first_step"], 0);
+  EXPECT_EQ(json["last_step"], 20);
+  EXPECT_EQ(json["tensors"], 120);
+  EXPECT_EQ(json["bytes"], 3072);
+  EXPECT_EQ(json["ledgers"], 1);
+  EXPECT_EQ(json["dropped"], 5);
+  ASSERT_EQ(json["workers"].size(), 2u);
+  EXPECT_EQ(json["workers"][0]["ledger"]["messages"]["full"], "no room");
+  EXPECT_EQ(json["workers"][0]["ledger"]["last_step"], nullptr);
+  EXPECT_EQ(json["workers"][1]["ledger"], nullptr);
+  ASSERT_EQ(json["damage"].size(), 1u);
+  EXPECT_EQ(json["damage"][0]["file"], "events/x");
+}
+
+}  // namespace
+}  // namespace smdebug::query

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+// Words and numbers in sentences for people.
+namespace smdebug::query {
+
+// `text` with control characters shown as '?'. Names and messages come from
+// files, and none of them may drive a terminal.
+std::string Printable(std::string_view text);
+
+// "1 step", "2 steps".
+std::string Counted(int64_t count, std::string_view noun);
+
+// "a, b, c".
+std::string Join(std::span<const std::string> parts,
+                 std::string_view separator = ", ");
+
+// For people: six significant digits, whole numbers whole; "nan", "inf".
+std::string ShortNumber(double value);
+
+// The shortest text that reads back equal; "nan", "inf", "-inf".
+std::string ExactNumber(double value);
+
+// "(3, 4)", "(3,)", "()": as NumPy writes a shape.
+std::string ShapeText(std::span<const int64_t> shape);
+
+}  // namespace smdebug::query

@@ -1,0 +1,218 @@
+#include "src/query/verify_run.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "src/base/bytes.h"
+#include "src/base/crc32c.h"
+#include "src/index/step_index.h"
+#include "src/query/run_summary.h"
+#include "src/record/record.h"
+#include "src/record/tensor_event.h"
+#include "src/steps/step_source.h"
+
+namespace smdebug::query {
+namespace {
+
+using index::Location;
+using index::StepIndex;
+
+// What `error` says beyond the name of `file`.
+std::string ReasonOf(const FormatError& error, std::string_view file) {
+  std::string_view reason = error.what();
+  if (reason.starts_with(file)) reason.remove_prefix(file.size());
+  if (reason.starts_with(": ")) reason.remove_prefix(2);
+  return std::string(reason);
+}
+
+// Where the framing of an event file breaks; nullopt if every byte of it
+// belongs to a record.
+std::optional<size_t> FindBreak(Bytes file) {
+  constexpr size_t kFrame = record::kHeaderBytes + record::kFooterBytes;
+  size_t at = 0;
+  while (at < file.size()) {
+    const size_t left = file.size() - at;
+    if (left < kFrame) return at;
+    const auto length = base::LoadLittleEndian<uint64_t>(file.data() + at);
+    const auto check = base::LoadLittleEndian<uint32_t>(file.data() + at + 8);
+    if (base::MaskCrc(base::Crc32c(file.subspan(at, 8))) != check) return at;
+    if (length > left - kFrame) return at;
+    at += kFrame + length;
+  }
+  return std::nullopt;
+}
+
+// Verifies one run. One thread at a time.
+class Verifier {
+ public:
+  Verifier(const Storage& storage,
+           const std::function<void(uint64_t)>& progress)
+      : storage_(storage),
+        source_(steps::OpenStepSource(&storage)),
+        progress_(progress) {}
+
+  VerifyResult Verify() {
+    result_.run = storage_.root();
+    for (Damage& damage : SummarizeRun(storage_).damage) {
+      // Steps are looked at more closely below.
+      if (damage.kind == DamageKind::kBadCollections ||
+          damage.kind == DamageKind::kBadLedger) {
+        result_.damage.push_back(std::move(damage));
+      }
+    }
+    // Content first: the index of what is seen now may come while we work, but
+    // the content of an index seen later is all there.
+    const std::vector<steps::ContentItem> contents = source_->ListContents();
+    for (const steps::StepItem& item : source_->List({})) VerifyStep(item);
+    for (const steps::ContentItem& item : contents) {
+      if (named_.contains(item.name) || !item.worker) continue;
+      result_.leftovers.push_back(item.name);
+      progress_(item.size);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void VerifyStep(const steps::StepItem& item) {
+    if (item.step < 0) {
+      AddDamage(item.name, "is not the name of an index file", {},
+                DamageKind::kBadName);
+      return;
+    }
+    progress_(item.size);
+    try {
+      const auto record = source_->ReadIndex(item);
+      if (!record) return;  // Moved aside by another job since it was listed.
+      ++result_.index_files;
+      if (!record->index.event_file.empty()) VerifyContent(item, *record);
+    } catch (const FormatError& error) {
+      ++result_.index_files;
+      AddDamage(item.name, ReasonOf(error, item.name), {},
+                DamageKind::kBadIndex);
+    }
+  }
+
+  void VerifyContent(const steps::StepItem& item,
+                     const steps::StepRecord& record) {
+    const StepIndex& index = record.index;
+    const steps::StepContent content = {item.step, item.worker, record.place};
+    const std::string key = source_->NameOf(content);
+    const bool first_time = named_.insert(key).second;
+    const std::optional<Blob> blob = source_->Read(content, 0, UINT64_MAX);
+    if (!blob) {
+      AddDamage(key, fmt::format("is missing, but {} names it", item.name), {},
+                DamageKind::kMissingContent);
+      return;
+    }
+    const size_t before = result_.damage.size();
+    std::set<uint64_t> riders;
+    for (const auto& entry : index.scalars) {
+      riders.insert(entry.location.start);
+      VerifyValue(key, blob->bytes, entry.name, entry.location);
+    }
+    for (const auto& entry : index.tensors) {
+      // A rider that stands in both lists is one value.
+      if (riders.contains(entry.location.start)) continue;
+      VerifyValue(key, blob->bytes, entry.name, entry.location,
+                  entry.stored_as);
+    }
+    if (!first_time) return;
+    ++result_.event_files;
+    result_.bytes += blob->bytes.size();
+    // A damaged value breaks the framing too; once is enough.
+    const auto broken =
+        before == result_.damage.size() ? FindBreak(blob->bytes) : std::nullopt;
+    if (broken) {
+      AddDamage(key, fmt::format("what follows byte {} is no record", *broken));
+    }
+    progress_(blob->bytes.size());
+  }
+
+  void VerifyValue(const std::string& key, Bytes file, const std::string& name,
+                   const Location& location,
+                   const std::string& stored_as = {}) {
+    ++result_.values;
+    if (!location.crc32c) ++result_.without_checksum;
+    if (location.start > file.size() ||
+        location.length > file.size() - location.start) {
+      AddDamage(key,
+                fmt::format("is cut short: bytes {} to {} of {} are missing",
+                            location.start, location.start + location.length,
+                            file.size()),
+                name, DamageKind::kShortContent);
+      return;
+    }
+    const Bytes record = file.subspan(location.start, location.length);
+    constexpr size_t kFrame = record::kHeaderBytes + record::kFooterBytes;
+    if (location.crc32c && record.size() >= kFrame) {
+      const Bytes payload =
+          record.subspan(record::kHeaderBytes, record.size() - kFrame);
+      if (base::Crc32c(payload) != *location.crc32c) {
+        AddDamage(key, "the checksum is wrong", name, DamageKind::kChecksum);
+        return;
+      }
+    }
+    try {
+      const auto decoded = record::DecodeTensorRecord(record, key);
+      if (decoded.name != (stored_as.empty() ? name : stored_as)) {
+        AddDamage(key, fmt::format("holds '{}' in its place", decoded.name),
+                  name);
+      }
+    } catch (const FormatError& error) {
+      AddDamage(key, ReasonOf(error, key), name);
+    }
+  }
+
+  void AddDamage(std::string file, std::string reason, std::string tensor = {},
+                 DamageKind kind = DamageKind::kBadContent) {
+    result_.damage.push_back(
+        {std::move(file), std::move(reason), std::move(tensor), kind});
+  }
+
+  const Storage& storage_;
+  const std::unique_ptr<const steps::StepSource> source_;
+  const std::function<void(uint64_t)>& progress_;
+  std::set<std::string> named_;  // Event files that an index names.
+  VerifyResult result_;
+};
+
+}  // namespace
+
+uint64_t BytesToVerify(const Storage& storage) {
+  const auto source = steps::OpenStepSource(&storage);
+  uint64_t bytes = 0;
+  for (const auto& item : source->List({})) bytes += item.size;
+  for (const auto& item : source->ListContents()) bytes += item.size;
+  return bytes;
+}
+
+VerifyResult VerifyRun(const Storage& storage,
+                       const std::function<void(uint64_t)>& progress) {
+  return Verifier(storage, progress).Verify();
+}
+
+Json ToJson(const VerifyResult& result) {
+  Json damage = Json::array();
+  for (const Damage& one : result.damage) {
+    damage.push_back(
+        {{"file", one.file},
+         {"tensor", one.tensor.empty() ? Json() : Json(one.tensor)},
+         {"reason", one.reason}});
+  }
+  return {{"run", result.run},
+          {"well", result.damage.empty()},
+          {"index_files", result.index_files},
+          {"event_files", result.event_files},
+          {"values", result.values},
+          {"bytes", result.bytes},
+          {"with_checksum", result.values - result.without_checksum},
+          {"without_checksum", result.without_checksum},
+          {"leftovers", result.leftovers},
+          {"damage", std::move(damage)}};
+}
+
+}  // namespace smdebug::query

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/child.h"
+
+namespace smdebug::rules {
+
+// A Python process that evaluates one rule, by questions and answers: one JSON
+// object per line each. What the rule prints goes to standard error.
+//
+// The process ends with this object, or with the process that made it, in
+// whatever way that ends. One thread at a time.
+class PythonChild {
+ public:
+  using Message = nlohmann::ordered_json;
+
+  // Starts it, by the Python that SMDEBUG_PYTHON names. While answers are
+  // awaited, `go_on` is asked about ten times a second. Throws Error if there
+  // is no such program.
+  explicit PythonChild(std::function<bool()> go_on);
+  ~PythonChild();
+
+  PythonChild(const PythonChild&) = delete;
+  PythonChild& operator=(const PythonChild&) = delete;
+
+  // Sends a question, which Answer() gives the answer to.
+  void Ask(const Message& question);
+
+  // Throws Error if the process has ended or does not answer with an object,
+  // and Interrupted if go_on() says so.
+  Message Answer();
+
+  // As the user knows it.
+  const std::string& python() const noexcept { return python_; }
+
+ private:
+  bool HasEnded() const;
+  void End(bool at_once) noexcept;
+  [[noreturn]] void Fail();
+
+  const std::string python_;
+  const std::function<bool()> go_on_;
+  base::Fd socket_;
+  pid_t pid_ = 0;
+  std::optional<int> status_;  // Once it has ended.
+  bool has_answered_ = false;
+  bool was_interrupted_ = false;
+  std::string text_;  // Received, and not yet a whole line.
+};
+
+}  // namespace smdebug::rules
