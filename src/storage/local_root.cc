@@ -40,27 +40,33 @@ bool MakeFolders(const std::string& path) {
 
 std::string LocalRoot::PathOf(std::string_view key) const {
   CheckKey(key);
+  return Join(key);
+}
+
+std::string LocalRoot::Join(std::string_view below) const {
   std::string path;
-  path.reserve(path_.size() + 1 + key.size());
-  return path.append(path_).append("/").append(key);
+  path.reserve(path_.size() + 1 + below.size());
+  return path.append(path_).append("/").append(below);
 }
 
 FileDescriptor LocalRoot::OpenSelf() const {
   return FileDescriptor(open(path_.c_str(), kRootFolder));
 }
 
-FileDescriptor LocalRoot::Open(std::string_view key, int flags) const {
-  FileDescriptor direct = OpenLinkless(PathOf(key), flags);
+FileDescriptor LocalRoot::Open(std::string_view below, int flags) const {
+  FileDescriptor direct = OpenLinkless(Join(below), flags);
   if (direct.valid() || errno != ELOOP) return direct;
   // There is a link, above the root or below it.
   FileDescriptor root = OpenSelf();
-  return root.valid() ? OpenBeneath(root.get(), key, flags) : std::move(root);
+  return root.valid() ? OpenBeneath(root.get(), below, flags) : std::move(root);
 }
 
 Place LocalRoot::Find(std::string_view key) const {
   const auto [parent, name] = SplitKey(key);
-  return {parent.empty() ? OpenSelf() : Open(parent, kRootFolder),
-          std::string(name)};
+  Place place;
+  place.name = name;
+  place.folder = parent.empty() ? OpenSelf() : Open(parent, kRootFolder);
+  return place;
 }
 
 bool LocalRoot::At(std::string_view key,

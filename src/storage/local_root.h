@@ -29,9 +29,9 @@ class LocalRoot {
   // For messages. Throws std::invalid_argument for what is no key.
   std::string PathOf(std::string_view key) const;
 
-  // Opens a file or a folder that is there. Not valid, and errno set, if it
-  // cannot.
-  FileDescriptor Open(std::string_view key, int flags) const;
+  // Opens what is at `below`, a key or a folder of keys. Not valid, and errno
+  // set, if it cannot.
+  FileDescriptor Open(std::string_view below, int flags) const;
 
   // Where `key` is. The folder is not valid, and errno set, if there is none.
   Place Find(std::string_view key) const;
@@ -48,6 +48,7 @@ class LocalRoot {
   int Sync(std::string_view key) const noexcept;
 
  private:
+  std::string Join(std::string_view below) const;
   FileDescriptor OpenSelf() const;
 
   const std::string path_;

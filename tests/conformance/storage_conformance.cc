@@ -240,6 +240,7 @@ TEST_P(StorageConformanceTest, TakesKeysOfAnyCharacter) {
                                          "...",
                                          "a/.hidden",
                                          "tmp/a.tmp.json",
+                                         "a.tmp/b",
                                          "\xFF\xFE",
                                          "%2e%2e/x",
                                          "back\\slash:0"};

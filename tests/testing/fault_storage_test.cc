@@ -66,6 +66,9 @@ TEST_F(FaultStorageTest, FailsAnyKindOfOperation) {
   expect_failure(Operation::kRead, [&] { storage_.Read("a"); });
   expect_failure(Operation::kStat, [&] { storage_.Stat("a"); });
   expect_failure(Operation::kList, [&] { storage_.List(""); });
+  expect_failure(Operation::kRead, [&] { storage_.ReadVersioned("a"); });
+  expect_failure(Operation::kReplace,
+                 [&] { storage_.ReplaceIfUnchanged("a", "", {}); });
   expect_failure(Operation::kRemove, [&] { storage_.Remove("x"); });
   expect_failure(Operation::kMove, [&] { storage_.Move("a", "a"); });
 }
