@@ -231,8 +231,8 @@ class Tensor {
 
 // A run folder, finished or still being written, read as one.
 //
-// A query looks for new steps first, unless the job has ended and everything
-// was seen, or refreshing is off. A step is complete when every worker wrote
+// A query looks for new steps first, unless what is known answers it for good,
+// the job has ended and everything was seen, or refreshing is off. A step is complete when every worker wrote
 // it, when a later step is complete, or when the job has ended; incomplete
 // steps are hidden unless asked for. The definitions are in docs/trial.md.
 //

@@ -265,7 +265,7 @@ Value TrialView::Read(const Slot& slot, const Entry& entry) {
     if (!waiting) FetchWith(entry, *slot.page);
     record = *std::exchange(waiting, std::nullopt);
   } else {
-    record = std::move(reader_->Fetch(*slot.snapshot, {&entry, 1}).front());
+    record = reader_->FetchOne(*slot.snapshot, entry);
   }
   return reader_->Decode(*slot.snapshot, slot.id, entry, std::move(record));
 }

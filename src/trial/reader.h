@@ -105,6 +105,7 @@ class Reader {
   // order. Throws FormatError if one is missing, and IoError.
   std::vector<Blob> Fetch(const Snapshot& snapshot,
                           std::span<const Entry> entries);
+  Blob FetchOne(const Snapshot& snapshot, const Entry& entry);
   // The value of `entry`, whose record is `blob`. Throws FormatError.
   Value Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
                Blob blob);
@@ -198,6 +199,9 @@ class Reader {
   Found Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker);
   Value Read(const Found& found, const Entry& entry);
   double ReadReduction(const Found& found, const Entry& entry);
+  // Waits a little for content that is missing; throws if it will not come.
+  void AwaitContent(const Snapshot& snapshot, const Entry& entry,
+                    int64_t tries);
   bool MayStillAppear(const Snapshot& snapshot, const Entry& entry) const;
   void NoteDamage(Damage damage) SMDEBUG_EXCLUDES(mu_);
 

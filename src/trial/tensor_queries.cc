@@ -180,8 +180,7 @@ Tensor::Saved Reader::SavedAt(TensorId id, int64_t step, Mode mode,
 Value Reader::Read(const Found& found, const Entry& entry) {
   const Snapshot& snapshot = *found.snapshot;
   try {
-    return Decode(snapshot, found.id, entry,
-                  std::move(Fetch(snapshot, {&entry, 1}).front()));
+    return Decode(snapshot, found.id, entry, FetchOne(snapshot, entry));
   } catch (const FormatError& error) {
     if (error.kind() != DamageKind::kMissingContent) throw;
     throw TensorUnavailableForStep(found.name(), found.step, found.mode);
@@ -198,6 +197,15 @@ double Reader::ReadReduction(const Found& found, const Entry& entry) {
   throw FormatError(name, reason);
 }
 
+Blob Reader::FetchOne(const Snapshot& snapshot, const Entry& entry) {
+  const steps::StepContent content = snapshot.catalog().ContentOf(entry);
+  for (int64_t tries = 0; true; ++tries) {
+    auto blob = source_->Read(content, entry.start, entry.length);
+    if (blob) return *std::move(blob);
+    AwaitContent(snapshot, entry, tries);
+  }
+}
+
 std::vector<Blob> Reader::Fetch(const Snapshot& snapshot,
                                 std::span<const Entry> entries) {
   std::vector<steps::ContentRange> ranges;
@@ -206,28 +214,29 @@ std::vector<Blob> Reader::Fetch(const Snapshot& snapshot,
     ranges.push_back(
         {snapshot.catalog().ContentOf(entry), entry.start, entry.length});
   }
-  for (int64_t tries = 0; true; ++tries) {
-    std::vector<std::optional<Blob>> found = source_->ReadMany(ranges);
-    const auto missing = std::ranges::find(
-        found, false, [](const auto& blob) { return blob.has_value(); });
-    if (missing == found.end()) {
-      std::vector<Blob> blobs;
-      blobs.reserve(found.size());
-      for (auto& blob : found) blobs.push_back(*std::move(blob));
-      return blobs;
-    }
-    const Entry& entry = entries[static_cast<size_t>(missing - found.begin())];
-    if (tries >= options_.missing_file_retries ||
-        !MayStillAppear(snapshot, entry)) {
-      constexpr std::string_view kReason = "is missing, but the index names it";
-      const std::string name = ContentName(snapshot, entry);
-      NoteDamage({.file = name,
-                  .reason = std::string(kReason),
-                  .kind = DamageKind::kMissingContent});
-      throw FormatError(name, kReason, DamageKind::kMissingContent);
-    }
-    Pause(options_.poll_interval);
+  std::vector<std::optional<Blob>> found = source_->ReadMany(ranges);
+  std::vector<Blob> blobs;
+  blobs.reserve(found.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    blobs.push_back(found[i] ? *std::move(found[i])
+                             : FetchOne(snapshot, entries[i]));
   }
+  return blobs;
+}
+
+void Reader::AwaitContent(const Snapshot& snapshot, const Entry& entry,
+                          int64_t tries) {
+  if (tries < options_.missing_file_retries &&
+      MayStillAppear(snapshot, entry)) {
+    Pause(options_.poll_interval);
+    return;
+  }
+  constexpr std::string_view kReason = "is missing, but the index names it";
+  const std::string name = ContentName(snapshot, entry);
+  NoteDamage({.file = name,
+              .reason = std::string(kReason),
+              .kind = DamageKind::kMissingContent});
+  throw FormatError(name, kReason, DamageKind::kMissingContent);
 }
 
 Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
