@@ -221,6 +221,14 @@ class RuleGuard:
 
 def guard(hook: Hook, rules: Sequence[str]) -> RuleGuard: ...
 
+def rows(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, reductions: Sequence[str]) -> list[tuple[int, int, int, str, str, float | None, dict[str, float]]]:
+    """
+    (step, mode, step in the mode, worker, tensor, value, reductions by name) of each.
+    """
+
+def glance(tensor: Tensor, most_steps: int, most_bytes: int) -> tuple[str, list[float]]:
+    """What was read of a tensor, and the numbers."""
+
 def built_in_rules() -> list[tuple[str, str, list[tuple[str, str | None, str, bool]]]]:
     """
     (name, summary, parameters) of each; a parameter is (name, default, meaning, whether it is a list).

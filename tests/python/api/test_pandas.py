@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from smdebug.core.modes import ModeKeys
+from smdebug.exceptions import InvalidWorker
 from smdebug.trials import create_trial
 from support.native_run import NativeRun, make_run
 
@@ -63,6 +64,8 @@ def test_saved_reductions_are_columns(tmp_path: Path) -> None:
     assert table["abs_max"].tolist() == [3, 7]
     assert table["std"].isna().all()
     assert x.to_pandas(worker="worker_1")["min"].tolist() == [-5]
+    with pytest.raises(InvalidWorker):
+        x.to_pandas(worker="worker_7")
 
 
 def test_without_pandas_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
