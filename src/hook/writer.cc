@@ -345,14 +345,14 @@ void Writer::SealStep(Session& session, const Stamp& stamp) {
 }
 
 void Writer::OnReports(std::span<const steps::StepReport> reports) noexcept {
-  {
-    const base::MutexLock lock(mu_);
-    for (const steps::StepReport& report : reports) {
-      reports_.push_back(report.error);  // There is room.
-    }
-    has_report_ = true;
-  }
   ++progress_;
+  // With the last report the writer may be destroyed, so that nothing of it is
+  // touched once the lock is let go.
+  const base::MutexLock lock(mu_);
+  for (const steps::StepReport& report : reports) {
+    reports_.push_back(report.error);  // There is room.
+  }
+  has_report_ = true;
   has_reports_.notify_all();
   // The thread itself looks as soon as the step is finished.
   if (std::this_thread::get_id() != thread_id_.load()) queue_.Wake();
