@@ -16,7 +16,7 @@
 
 #include "bench/bench_run.h"
 #include "smdebug/hook.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 
 namespace smdebug {
 namespace {

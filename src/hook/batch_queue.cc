@@ -15,9 +15,10 @@ uint64_t HeldBytes(const Batch& batch) noexcept {
   const auto spare = [](const auto& list) {
     return (list.capacity() - list.size()) * sizeof(list[0]);
   };
-  uint64_t bytes = sizeof(batch) + sizeof(Reservation) + batch.held +
-                   spare(batch.tensors) + spare(batch.scalars);
-  for (const auto& member : batch.collections.joined) {
+  uint64_t bytes =
+      sizeof(batch) + batch.held + spare(batch.tensors) + spare(batch.scalars);
+  if (batch.collections == nullptr) return bytes;
+  for (const auto& member : batch.collections->joined) {
     bytes +=
         sizeof(member) + member.collection.capacity() + member.name.capacity();
   }

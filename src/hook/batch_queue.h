@@ -19,12 +19,11 @@ struct Batch {
   Stamp stamp;
   std::vector<CapturedTensor> tensors;
   std::vector<CapturedScalar> scalars;
-  CollectionChanges collections;
+  std::unique_ptr<const CollectionChanges> collections;  // Null: none.
   uint64_t bytes = 0;  // Of the tensors' content.
   uint64_t held = 0;   // HeldBytes() of the tensors and scalars.
   bool last_of_step = false;
-  // Room for all of it but the contents; kept by whoever keeps a part.
-  std::shared_ptr<const Reservation> room;
+  Reservation room;  // For all of it but the contents.
 };
 
 // Bytes of memory that `batch` takes, but for the contents of its tensors.

@@ -119,15 +119,19 @@ bool BufferPool::WaitForReturn(uint64_t seen,
                                std::chrono::milliseconds patience,
                                const std::atomic<uint64_t>& progress) {
   const base::MutexLock lock(mu_);
-  while (true) {
+  ++waiters_;
+  bool returned = false;
+  bool moved = true;
+  while (!returned && moved) {
     const uint64_t seen_progress = progress.load();
-    const bool returned = returned_.wait_for(mu_, patience, [&] {
+    returned = returned_.wait_for(mu_, patience, [&] {
       mu_.AssertHeld();
       return returns_ != seen;
     });
-    if (returned) return true;
-    if (progress.load() == seen_progress) return false;
+    moved = progress.load() != seen_progress;
   }
+  --waiters_;
+  return returned;
 }
 
 uint64_t BufferPool::in_use() const {
@@ -197,6 +201,7 @@ void BufferPool::FreeIdleSlabs() {
 }
 
 void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
+  bool is_awaited = false;
   {
     const base::MutexLock lock(mu_);
     --slab->lent;
@@ -205,17 +210,20 @@ void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
     idle_[slab->capacity].push_back({slab, data});
     // What exceeds the budget was lent alone and is not kept.
     if (allocated_ > budget_) FreeIdleSlabs();
+    is_awaited = waiters_ != 0;
   }
-  returned_.notify_all();
+  if (is_awaited) returned_.notify_all();
 }
 
 void BufferPool::GiveBack(uint64_t reserved) noexcept {
+  bool is_awaited = false;
   {
     const base::MutexLock lock(mu_);
     reserved_ -= reserved;
     ++returns_;
+    is_awaited = waiters_ != 0;
   }
-  returned_.notify_all();
+  if (is_awaited) returned_.notify_all();
 }
 
 }  // namespace smdebug::hook

@@ -152,6 +152,7 @@ class BufferPool {
   uint64_t reserved_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t allocated_ SMDEBUG_GUARDED_BY(mu_) = 0;
   uint64_t returns_ SMDEBUG_GUARDED_BY(mu_) = 0;
+  int waiters_ SMDEBUG_GUARDED_BY(mu_) = 0;
   std::vector<std::unique_ptr<Slab>> slabs_ SMDEBUG_GUARDED_BY(mu_);
   std::map<size_t, std::vector<Idle>> idle_ SMDEBUG_GUARDED_BY(mu_);
 };

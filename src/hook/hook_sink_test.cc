@@ -13,7 +13,7 @@
 #include "src/base/mutex.h"
 #include "src/run/ledger.h"
 #include "src/steps/open_sink.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/packed_sink.h"

@@ -253,7 +253,7 @@ void Recorder::SubmitLocked(bool last_of_step) {
   batch_.last_of_step = last_of_step;
   const uint64_t held = HeldBytes(batch_);
   if (credit_.bytes() < held) pool_.Reserve(held - credit_.bytes(), credit_);
-  batch_.room = std::make_shared<const Reservation>(credit_.Split(held));
+  batch_.room = credit_.Split(held);
   if (credit_.bytes() > kMostCredit) credit_ = Reservation();
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   submitted_ = true;

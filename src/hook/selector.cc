@@ -175,8 +175,9 @@ void Selector::AddMember(size_t position, std::string_view name) {
   changes_.joined.push_back({collection.name, std::string(name)});
 }
 
-CollectionChanges Selector::TakeChanges() {
-  return std::exchange(changes_, {});
+std::unique_ptr<const CollectionChanges> Selector::TakeChanges() {
+  if (changes_.empty()) return nullptr;
+  return std::make_unique<const CollectionChanges>(std::exchange(changes_, {}));
 }
 
 std::shared_ptr<const Form> Selector::MakeForm(

@@ -106,8 +106,9 @@ class Selector {
       const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
 
   // What changed since the last TakeChanges(): at first, everything.
+  // Null if there is nothing.
   bool HasChanges() const noexcept { return !changes_.empty(); }
-  CollectionChanges TakeChanges();
+  std::unique_ptr<const CollectionChanges> TakeChanges();
 
  private:
   using DueSet = std::vector<bool>;

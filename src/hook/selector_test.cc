@@ -30,6 +30,13 @@ HookConfig ConfigWith(std::vector<Collection> collections) {
   return config;
 }
 
+// Who joined a collection since the last time.
+std::vector<CollectionChanges::Member> Joined(Selector& selector) {
+  const auto changes = selector.TakeChanges();
+  if (changes == nullptr) return {};
+  return changes->joined;
+}
+
 TEST(SelectorTest, ATensorIsSavedWhenACollectionOfItsIsDue) {
   const HookConfig config = ConfigWith(
       {{.name = "often", .include_regex = {"^a"}, .save_config = Every(2)},
@@ -71,7 +78,7 @@ TEST(SelectorTest, APrefixIsDueIfAnyNumberAfterItIs) {
   selector.BeginStep(Train(5));
   EXPECT_EQ(selector.due_key(), 0U);
   // Looking does not make anything a member.
-  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
+  EXPECT_THAT(Joined(selector), IsEmpty());
 }
 
 TEST(SelectorTest, NothingIsDueBetweenSteps) {
@@ -132,14 +139,14 @@ TEST(SelectorTest, ANameIsMatchedOnceAndToldOnce) {
   Selector selector(config);
   const auto first = selector.Find("x1");
   EXPECT_EQ(selector.Find("x1"), first);
-  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
+  EXPECT_THAT(Joined(selector), IsEmpty());
   selector.MakeMember(*first);
-  const auto told = selector.TakeChanges().joined;
+  const auto told = Joined(selector);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].collection, "c");
   EXPECT_EQ(told[0].name, "x1");
   selector.MakeMember(*selector.Find("x1"));
-  EXPECT_THAT(selector.TakeChanges().joined, IsEmpty());
+  EXPECT_THAT(Joined(selector), IsEmpty());
 }
 
 TEST(SelectorTest, JoiningHonoursTheScheduleOfEachCollection) {
@@ -155,7 +162,7 @@ TEST(SelectorTest, JoiningHonoursTheScheduleOfEachCollection) {
   };
   EXPECT_TRUE(saved(2) && saved(3) && saved(6));
   EXPECT_FALSE(saved(1) || saved(5));
-  EXPECT_EQ(selector.TakeChanges().joined.size(), 2u);
+  EXPECT_EQ(Joined(selector).size(), 2u);
 }
 
 TEST(SelectorTest, JoiningMakesAMissingCollection) {

@@ -213,7 +213,9 @@ std::optional<Batch> Writer::Next(Session& session) {
 
 void Writer::Process(Session& session, Batch& batch) {
   if (silent()) return;
-  NoteCollections(session, std::move(batch.collections));
+  if (batch.collections != nullptr) {
+    NoteCollections(session, *batch.collections);
+  }
   session.captured += static_cast<int64_t>(batch.tensors.size());
   in_hand_ += static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
   FeedTensorboard(session, batch);
@@ -228,17 +230,15 @@ void Writer::Process(Session& session, Batch& batch) {
   }
 }
 
-void Writer::NoteCollections(Session& session, CollectionChanges changes) {
-  if (changes.empty()) return;
+void Writer::NoteCollections(Session& session,
+                             const CollectionChanges& changes) {
   session.collections_changed = true;
   auto& collections = session.collections.collections;
-  for (Collection& made : changes.made) {
-    const std::string name = made.name;
-    collections.insert_or_assign(name, std::move(made));
+  for (const Collection& made : changes.made) {
+    collections.insert_or_assign(made.name, made);
   }
-  for (CollectionChanges::Member& member : changes.joined) {
-    collections.at(member.collection)
-        .tensor_names.insert(std::move(member.name));
+  for (const CollectionChanges::Member& member : changes.joined) {
+    collections.at(member.collection).tensor_names.insert(member.name);
   }
 }
 
@@ -256,7 +256,9 @@ StepEncoder& Writer::EncoderFor(Session& session, const Stamp& stamp) {
 void Writer::WriteTensors(Session& session, Batch& batch) {
   if (batch.tensors.empty() || session.failed) return;
   try {
-    EncoderFor(session, batch.stamp).Append(batch.tensors, batch.room);
+    // Kept by the sink as long as it keeps a part.
+    auto room = std::make_shared<const Reservation>(std::move(batch.room));
+    EncoderFor(session, batch.stamp).Append(batch.tensors, std::move(room));
   } catch (...) {
     session.encoder.reset();
     session.failed = true;
@@ -319,23 +321,24 @@ void Writer::SealStep(Session& session, const Stamp& stamp) {
 }
 
 void Writer::OnReports(std::span<const steps::StepReport> reports) noexcept {
-  {
-    const base::MutexLock lock(mu_);
-    for (const steps::StepReport& report : reports) {
-      reports_.push_back(report.error);  // There is room.
-    }
-  }
   ++progress_;
+  // With the last report the writer may be destroyed, so that nothing of it is
+  // touched once the lock is let go.
+  const base::MutexLock lock(mu_);
+  for (const steps::StepReport& report : reports) {
+    reports_.push_back(report.error);  // There is room.
+  }
+  has_report_ = true;
   has_reports_.notify_all();
   // The thread itself looks as soon as the step is finished.
   if (std::this_thread::get_id() != thread_id_.load()) queue_.Wake();
 }
 
 void Writer::TakeReports(Session& session) {
+  if (!has_report_.exchange(false)) return;
   std::vector<std::exception_ptr> reports;
   {
     const base::MutexLock lock(mu_);
-    if (reports_.empty()) return;
     reports.swap(reports_);
     reports_.reserve(session.sealed.size());
   }

@@ -133,7 +133,7 @@ class Writer final : private steps::SinkListener {
   // The same after the thread has failed: the sink still knows the writer.
   void LetGo(std::optional<Session>& session) noexcept;
   void LimitScalars(Session& session);
-  void NoteCollections(Session& session, CollectionChanges changes);
+  void NoteCollections(Session& session, const CollectionChanges& changes);
   void PublishCollections(Session& session);
   void FeedTensorboard(Session& session, Batch& batch);
   void FlushTensorboard(Session& session);
@@ -172,6 +172,7 @@ class Writer final : private steps::SinkListener {
   std::vector<std::exception_ptr> reports_ SMDEBUG_GUARDED_BY(mu_);
 
   std::atomic<std::thread::id> thread_id_;
+  std::atomic<bool> has_report_{false};  // Whether to look.
   std::atomic<int> hurried_{0};          // By so many.
   std::atomic<bool> is_hurried_{false};  // Since the sink was last told.
   std::atomic<uint64_t> progress_{0};

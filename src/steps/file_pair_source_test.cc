@@ -8,7 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/run/keys.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::steps {

@@ -10,7 +10,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::steps {
