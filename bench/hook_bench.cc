@@ -245,12 +245,12 @@ void BM_StuckMemory(benchmark::State& state) {
         ReductionConfig{.reductions = {{ReductionOp::kMax}}};
     // Both stay behind with the hook's thread.
     const auto store =
-        std::make_shared<storage::FaultStorage>(OpenMemoryStorage());
+        std::make_shared<testing::FaultStorage>(OpenMemoryStorage());
     Hook hook(config, {},
               RuntimeOptions{.buffer_bytes = 16 * kMiB,
                              .stuck_after = std::chrono::milliseconds(10)},
               store, nullptr);
-    store->plan().Block(storage::Operation::kCreate);
+    store->plan().Block(testing::Operation::kCreate);
     const int64_t before = ResidentBytes();
     for (int step = 0; step < kSteps; ++step) model.Step(hook);
     grown = ResidentBytes() - before;

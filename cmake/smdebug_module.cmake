@@ -15,6 +15,9 @@ function(smdebug_module name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE smdebug_test_flags smdebug_${name} ${ARG_LIBS}
       GTest::gmock GTest::gtest_main)
+    if(smdebug_storage IN_LIST ARG_DEPS)
+      target_link_libraries(${name}_test PRIVATE test_stores)  # tests/testing
+    endif()
     smdebug_use_test_headers(${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS unit TIMEOUT 300)

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/temp_dir.h"
 
@@ -138,14 +138,14 @@ TEST_F(GuardTest, AFolderThatGoesAwayDoesNotHarmTheJob) {
 
 TEST_F(GuardTest, AStoreThatCannotBeReadEndsTheRulesAndNotTheJob) {
   const auto faulty =
-      std::make_shared<storage::FaultStorage>(OpenMemoryStorage());
+      std::make_shared<testing::FaultStorage>(OpenMemoryStorage());
   Hook hook(SaveEverything(), {}, {}, faulty, nullptr);
   RuleGuard guard(hook, Rules({"ExplodingTensor"}));
   hook.BeginStep();
   SaveFloats(hook, "weight", {1});
   hook.EndStep();
   while (guard.reports()[0].steps_judged == 0) std::this_thread::yield();
-  faulty->plan().FailAll(storage::Operation::kList, EIO);
+  faulty->plan().FailAll(testing::Operation::kList, EIO);
   for (int step = 1; step < 4; ++step) {
     hook.BeginStep();
     SaveFloats(hook, "weight", {kNan});

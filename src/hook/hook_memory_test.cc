@@ -20,8 +20,8 @@ namespace {
 
 using smdebug::testing::SaveEverything;
 using std::chrono::milliseconds;
-using storage::FaultStorage;
-using storage::Operation;
+using smdebug::testing::FaultStorage;
+using smdebug::testing::Operation;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBudget = 2 * kMiB;
@@ -132,7 +132,7 @@ TEST_F(HookMemoryTest, WhatIsPublishedGivesItsRoomBack) {
       Reduced(), Worker{}, RuntimeOptions{.buffer_bytes = kBudget},
       OpenMemoryStorage(), nullptr);
   SaveSteps(*recorder, 300);
-  recorder->Close(/*abandoned=*/false);
+  recorder->Close(Ending::kFinished, {});
   EXPECT_EQ(recorder->stats().dropped, 0);
   EXPECT_EQ(recorder->stats().tensors_saved, 300 * 200);
   // What is kept for the next tensor, at most.

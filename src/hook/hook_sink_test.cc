@@ -24,15 +24,15 @@ namespace smdebug {
 namespace {
 
 using std::chrono::milliseconds;
-using storage::FaultStorage;
-using storage::Operation;
+using smdebug::testing::FaultStorage;
+using smdebug::testing::Operation;
 using ::testing::ElementsAre;
-using testing::GetFile;
+using smdebug::testing::GetFile;
 using ::testing::IsEmpty;
-using testing::Keys;
-using testing::PackedSink;
-using testing::SaveEverything;
-using testing::SaveFloats;
+using smdebug::testing::Keys;
+using smdebug::testing::PackedSink;
+using smdebug::testing::SaveEverything;
+using smdebug::testing::SaveFloats;
 using ::testing::SizeIs;
 
 class Onlooker final : public StepObserver {

@@ -14,9 +14,9 @@
 namespace smdebug::steps {
 namespace {
 
-using storage::FaultStorage;
-using storage::Operation;
-using testing::PutFile;
+using smdebug::testing::FaultStorage;
+using smdebug::testing::Operation;
+using smdebug::testing::PutFile;
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -19,8 +19,8 @@ namespace {
 using base::AsBytes;
 using smdebug::testing::GetFile;
 using smdebug::testing::Keys;
-using storage::FaultStorage;
-using storage::Operation;
+using smdebug::testing::FaultStorage;
+using smdebug::testing::Operation;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -15,14 +15,14 @@
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
 #include "src/run/keys.h"
-#include "src/storage/fault_storage.h"
+#include "tests/testing/fault_storage.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
 namespace {
 
-using storage::FaultStorage;
-using storage::Operation;
+using testing::FaultStorage;
+using testing::Operation;
 using testing::TestRun;
 using testing::TestTrial;
 

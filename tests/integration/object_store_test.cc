@@ -14,7 +14,7 @@
 #include "smdebug/hook.h"
 #include "smdebug/invoker.h"
 #include "smdebug/trial.h"
-#include "src/cli/verify_run.h"
+#include "src/query/verify_run.h"
 #include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
@@ -82,12 +82,12 @@ TEST_F(ObjectStoreRunTest, ARunIsWrittenReadJudgedSummarizedAndVerified) {
   EXPECT_THAT(invoker.reports().front().fired_steps, ElementsAre(2));
   EXPECT_THAT(Keys(*store_, "rules/"), Contains(StartsWith("rules/")));
 
-  const index::RunSummary summary = index::SummarizeRun(*store_);
+  const query::RunSummary summary = query::SummarizeRun(*store_);
   EXPECT_TRUE(summary.ended);
   EXPECT_EQ(summary.steps, 3);
   EXPECT_THAT(summary.damage, IsEmpty());
 
-  const cli::VerifyResult verified = cli::VerifyRun(*store_, [](uint64_t) {});
+  const query::VerifyResult verified = query::VerifyRun(*store_, [](uint64_t) {});
   EXPECT_EQ(verified.index_files, 3);
   EXPECT_THAT(verified.damage, IsEmpty());
   EXPECT_THAT(verified.leftovers, IsEmpty());
@@ -119,7 +119,7 @@ TEST_F(ObjectStoreRunTest, ARunThatDidNotEndIsSetAside) {
   for (const std::string& key : before) {
     EXPECT_THAT(Keys(*store_, "previous/1/"), Contains("previous/1/" + key));
   }
-  EXPECT_THAT(cli::VerifyRun(*store_, [](uint64_t) {}).damage, IsEmpty());
+  EXPECT_THAT(query::VerifyRun(*store_, [](uint64_t) {}).damage, IsEmpty());
 }
 
 }  // namespace

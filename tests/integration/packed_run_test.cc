@@ -13,7 +13,7 @@
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
 #include "smdebug/trial.h"
-#include "src/cli/verify_run.h"
+#include "src/query/verify_run.h"
 #include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/run_document.h"
@@ -136,13 +136,13 @@ TEST_F(PackedRunTest, ItIsSummedUpAndVerified) {
   TestTrial made;
   Write(made);
   const auto packed = Packed(*made.storage);
-  const index::RunSummary summary = index::SummarizeRun(*packed);
+  const query::RunSummary summary = query::SummarizeRun(*packed);
   EXPECT_EQ(summary.steps, 25);
   ASSERT_THAT(summary.workers, SizeIs(2));
   EXPECT_EQ(summary.workers[1].steps, 25);
   EXPECT_GT(summary.workers[1].bytes, 25u * 8);
   EXPECT_THAT(summary.damage, IsEmpty());
-  const auto result = cli::VerifyRun(*packed, [](uint64_t) {});
+  const auto result = query::VerifyRun(*packed, [](uint64_t) {});
   EXPECT_EQ(result.index_files, 50);
   EXPECT_EQ(result.values, 50);
   EXPECT_THAT(result.damage, IsEmpty());

@@ -8,7 +8,7 @@
 
 #include "smdebug/hook.h"
 #include "smdebug/trial.h"
-#include "src/cli/verify_run.h"
+#include "src/query/verify_run.h"
 #include "src/run/keys.h"
 #include "src/query/run_summary.h"
 #include "tests/testing/files.h"
@@ -70,8 +70,8 @@ TEST_F(UntrustedRunTest, LinkedStepsAreNotThere) {
   const auto trial = OpenTrial();
   EXPECT_THAT(trial->Steps(), ElementsAre(0));
   EXPECT_THAT(trial->TensorNames(), ElementsAre("own"));
-  EXPECT_EQ(index::SummarizeRun(*storage).steps, 1);
-  const cli::VerifyResult verified = cli::VerifyRun(*storage, [](uint64_t) {});
+  EXPECT_EQ(query::SummarizeRun(*storage).steps, 1);
+  const query::VerifyResult verified = query::VerifyRun(*storage, [](uint64_t) {});
   EXPECT_EQ(verified.index_files, 1);
   EXPECT_EQ(verified.event_files, 1);
   EXPECT_THAT(verified.damage, IsEmpty());
@@ -84,8 +84,8 @@ TEST_F(UntrustedRunTest, LinkedFoldersAreNotThere) {
   const auto trial = OpenTrial();
   EXPECT_THAT(trial->Steps(), IsEmpty());
   EXPECT_THAT(trial->TensorNames(), IsEmpty());
-  EXPECT_EQ(index::SummarizeRun(*storage).steps, 0);
-  EXPECT_EQ(cli::VerifyRun(*storage, [](uint64_t) {}).bytes, 0u);
+  EXPECT_EQ(query::SummarizeRun(*storage).steps, 0);
+  EXPECT_EQ(query::VerifyRun(*storage, [](uint64_t) {}).bytes, 0u);
 }
 
 // An index of the run's own whose values lie behind a link.
@@ -94,8 +94,8 @@ TEST_F(UntrustedRunTest, ALinkedEventFileIsDamageNotAValue) {
   const auto trial = OpenTrial();
   EXPECT_THROW(trial->tensor("own").At(0), Error);
   const auto storage = OpenStorage(run_);
-  EXPECT_EQ(index::SummarizeRun(*storage).damage.size(), 1u);
-  const cli::VerifyResult verified = cli::VerifyRun(*storage, [](uint64_t) {});
+  EXPECT_EQ(query::SummarizeRun(*storage).damage.size(), 1u);
+  const query::VerifyResult verified = query::VerifyRun(*storage, [](uint64_t) {});
   EXPECT_EQ(verified.damage.size(), 1u);
   EXPECT_EQ(verified.bytes, 0u);
 }
