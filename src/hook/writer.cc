@@ -85,7 +85,7 @@ struct Writer::Session {
   Clock::time_point oldest_scalar;
 
   std::optional<TensorboardWriter> tensorboard;
-  Clock::time_point ledger_written;
+  Clock::time_point ledger_written = Clock::now();  // On entering.
 };
 
 Writer::Writer(Options options, std::shared_ptr<Storage> storage,
@@ -207,7 +207,7 @@ std::optional<Batch> Writer::Next(Session& session) {
     std::optional<Batch> batch = queue_.Take(kHeartbeat);
     TakeReports(session);
     if (batch || queue_.HasEnded()) return batch;
-    UpdateLedger(session, /*even_if_recent=*/false);
+    UpdateLedger(session);
   }
 }
 
@@ -291,7 +291,7 @@ void Writer::FinishStep(Session& session, const Stamp& stamp, bool closing) {
   session.failed = false;
   TakeReports(session);
   FlushTensorboard(session);
-  UpdateLedger(session, /*even_if_recent=*/false);
+  UpdateLedger(session);
 }
 
 void Writer::SealStep(Session& session, const Stamp& stamp) {
@@ -458,9 +458,9 @@ void Writer::CloseTensorboard(Session& session) {
   session.tensorboard.reset();
 }
 
-void Writer::UpdateLedger(Session& session, bool even_if_recent) {
+void Writer::UpdateLedger(Session& session) {
   const Clock::time_point now = Clock::now();
-  if (!even_if_recent && now - session.ledger_written < kLedgerInterval) return;
+  if (now - session.ledger_written < kLedgerInterval) return;
   session.ledger_written = now;
   run::Ledger ledger;
   ledger.last_step = last_step_.load(std::memory_order_relaxed);

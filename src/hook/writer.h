@@ -138,7 +138,7 @@ class Writer final : private steps::SinkListener {
   void FeedTensorboard(Session& session, Batch& batch);
   void FlushTensorboard(Session& session);
   void CloseTensorboard(Session& session);
-  void UpdateLedger(Session& session, bool even_if_recent);
+  void UpdateLedger(Session& session);
   void Finish(Session& session) SMDEBUG_EXCLUDES(mu_);
   // Tells each observer; one that throws is told no more.
   void Tell(const std::function<void(StepObserver&)>& what);

@@ -348,6 +348,10 @@ TEST_F(RunFolderTest, AReRunWithFewerWorkersDoesNotCountOldLedgers) {
       ParseLedger(*GetFile(*storage_, LedgerKey("worker_1")), "ledger");
   ledger.pid = claim.pid;
   PutFile(*storage_, LedgerKey("worker_1"), ToJson(ledger));
+  // For a while it may still come.
+  EXPECT_EQ(Info().state, RunState::kRunning);
+  ledger.updated -= 3600;
+  PutFile(*storage_, LedgerKey("worker_1"), ToJson(ledger));
   EXPECT_EQ(Info().state, RunState::kKilled);
   auto folder = OneOfTwo("worker_0", "job 2");
   EXPECT_EQ(folder->Enter(), Entered::kNew);

@@ -260,11 +260,12 @@ RunInfo Judge(const Survey& survey) {
     return info;
   }
   // Whoever is known has closed; others of the job may be about to enter.
-  if (survey.claim && IsAlive(*survey.claim)) {
-    info.state = RunState::kRunning;
-  } else if (std::ranges::any_of(survey.ledgers, [](const Ledger& ledger) {
-               return IsAlive(ledger);
-             })) {
+  const auto is_recent = [](const Ledger& ledger) {
+    return base::WallSeconds() - ledger.updated <= kSilenceSeconds ||
+           IsAlive(ledger);
+  };
+  if ((survey.claim && IsAlive(*survey.claim)) ||
+      std::ranges::any_of(survey.ledgers, is_recent)) {
     info.state = RunState::kRunning;
   } else if (!survey.ledgers.empty()) {
     info.state = RunState::kKilled;
