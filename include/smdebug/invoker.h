@@ -149,9 +149,12 @@ struct InvokeOptions {
   std::optional<int64_t> recent_steps = {};
 
   // Called once for each rule and step at which it fires, after the finding is
-  // in its report. Not for steps that an earlier invocation of the same rule
-  // has told about.
+  // in its report. Not for steps of this run that an earlier invocation of the
+  // same rule has told about to the same `told_to`.
   std::function<void(const RuleFire&)> on_fire = {};
+  // Who is told, or what is done: any text. So that one who only looks does not
+  // silence one who acts.
+  std::string told_to = {};
 
   // Where reports are kept, below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};

@@ -16,6 +16,7 @@
 #include "smdebug/error.h"
 #include "smdebug/mode.h"
 #include "smdebug/reduction.h"
+#include "smdebug/run.h"
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
 
@@ -232,9 +233,11 @@ class Tensor {
 // A run folder, finished or still being written, read as one.
 //
 // A query looks for new steps first, unless what is known answers it for good,
-// the job has ended and everything was seen, or refreshing is off. A step is complete when every worker wrote
-// it, when a later step is complete, or when the job has ended; incomplete
-// steps are hidden unless asked for. The definitions are in docs/trial.md.
+// the job has ended and everything was seen, or refreshing is off. A step is
+// complete when every worker wrote it, when a later step is complete, or when
+// the job has ended: by its marker, or because its processes are gone.
+// Incomplete steps are hidden unless asked for. The definitions are in
+// docs/trial.md.
 //
 // Damaged files hide nothing but themselves: they are listed by damage(), and a
 // query about a step that they hold throws.
@@ -259,6 +262,15 @@ class Trial {
 
   const std::string& name() const noexcept;
   const std::string& path() const noexcept;
+  const std::shared_ptr<Storage>& storage() const noexcept;
+
+  // The identity of the run that was opened; empty if it has none, as runs of
+  // smdebug 1.0. When the folder holds another run, whatever looks for new
+  // steps throws RunReplacedError.
+  const std::string& run_id() const noexcept;
+
+  // How the run is now. Throws IoError.
+  RunInfo run_info() const;
 
   // Tensor names that the filter leaves, sorted. Throws ConfigError for a bad
   // regex or for both a regex and a collection.

@@ -86,7 +86,7 @@ std::vector<std::string> CheckRun(const OwnTrial& trial,
   }
   MakeNamesUnique(evaluations);
   const RuleSet rule_set(std::move(evaluations), options);
-  const std::shared_ptr<Storage> storage = OpenStorage(trial->path());
+  const std::shared_ptr<Storage> storage = trial->storage();
   options.reports = reports ? storage : nullptr;
   trial->Refresh();
   std::vector<std::string> texts;

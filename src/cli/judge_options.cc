@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "smdebug/error.h"
 #include "src/cli/command.h"
@@ -111,6 +112,9 @@ InvokeOptions JudgeOptions::ForInvoker() const {
   options.worker = worker;
   options.all_workers = all_workers;
   options.other_trials = other_trials;
+  // A call without actions, or a dry run, has told nobody who would act.
+  options.told_to =
+      fmt::format("{}{}", dry_run ? "dry run " : "", fmt::join(actions, " "));
   return options;
 }
 

@@ -57,7 +57,8 @@ damage    none
 
 | Line | Meaning |
 |---|---|
-| `state` | `finished`: has the end marker, or every worker has closed. `running`: a worker that has not closed wrote its ledger within the last 120 seconds. `not closed`: none did. `no end marker`: there is no ledger that tells more. |
+| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes; `no end marker`: there is no ledger that tells more. On another machine a process counts as gone when its ledger has not changed for five minutes. |
+| `id` | the identity of the run; runs of smdebug 1.0 have none |
 | `workers` | workers with files, of those declared |
 | `steps` | steps that at least one worker saved, the first and the last |
 | `tensors` | values in the index files: tensors, reductions, and scalars at steps with files |
@@ -74,7 +75,9 @@ the index says. An event file without an index is a step being written, and `.tm
 | Key in JSON | Value |
 |---|---|
 | `run` | path of the folder |
-| `state` | `finished`, `running`, `not_closed` or `unknown` |
+| `id` | identity of the run; empty for runs of smdebug 1.0 |
+| `state` | `running`, `finished`, `failed`, `interrupted`, `killed` or `unknown` |
+| `reason` | why it failed, or who is gone; may be empty |
 | `well` | whether the exit code is 0 |
 | `ended` | whether the end marker is there |
 | `num_workers` | as declared; 0 if no collections file says |
@@ -83,7 +86,7 @@ the index says. An event file without an index is a step being written, and `.tm
 | `ledgers` | how many there are; the next keys are sums over them |
 | `scalars`, `stalls`, `stalled_seconds`, `dropped`, `skipped`, `errors`, `lost` | |
 | `workers` | list of objects: `worker`, `steps`, `first_step`, `last_step`, `tensors`, `bytes`, `ledger` |
-| `workers[].ledger` | null, or `job`, `host`, `pid`, `started`, `updated`, `closed`, `last_step` and the same counters, and `messages` |
+| `workers[].ledger` | null, or `run`, `job`, `host`, `pid`, `started`, `updated`, `closed`, `ending`, `reason`, `last_step` and the same counters, and `messages` |
 | `damage` | list of objects: `file`, `reason` |
 )";
   }

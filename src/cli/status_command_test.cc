@@ -11,9 +11,9 @@
 
 #include "src/base/clock.h"
 #include "src/cli/command.h"
-#include "src/run/ledger.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 

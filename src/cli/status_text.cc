@@ -11,7 +11,6 @@
 namespace smdebug::cli {
 namespace {
 
-using query::RunState;
 using query::RunStatus;
 using query::RunSummary;
 using query::RunTotals;
@@ -47,17 +46,18 @@ std::string StateText(const RunStatus& status) {
     open += fmt::format("{} last updated {} ago", worker.worker,
                         HumanAge(status.now - worker.ledger->updated));
   }
-  switch (status.state) {
+  const RunInfo& info = status.summary.info;
+  switch (info.state) {
     case RunState::kFinished:
       return open.empty() ? "finished" : "finished; not closed: " + open;
     case RunState::kRunning:
-      return "running: " + open;
-    case RunState::kNotClosed:
-      return "not closed: " + open;
+      return open.empty() ? "running" : "running: " + open;
     case RunState::kUnknown:
-      break;
+      return "no end marker: still running, or ended without closing";
+    default:
+      return fmt::format("{}{}{}", RunStateName(info.state),
+                         info.reason.empty() ? "" : ": ", info.reason);
   }
-  return "no end marker: still running, or ended without closing";
 }
 
 std::string WorkersText(const RunSummary& summary) {
@@ -157,6 +157,9 @@ std::string StatusText(const RunStatus& status) {
   Screen screen;
   screen.Line("run", status.run);
   screen.Line("state", StateText(status));
+  if (!status.summary.info.id.empty()) {
+    screen.Line("id", status.summary.info.id);
+  }
   screen.Line("workers", WorkersText(summary));
   screen.Line("steps",
               StepsText(summary.steps, totals.first_step, totals.last_step));

@@ -16,9 +16,9 @@
 #include "src/cli/judge_options.h"
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
-#include "src/run/keys.h"
 #include "src/query/open_run.h"
 #include "src/rules/interrupted.h"
+#include "src/run/keys.h"
 
 namespace smdebug::cli {
 namespace {
@@ -89,10 +89,15 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
   int Run(Streams streams) override {
     const InterruptScope interrupt;
-    try {
-      return Watch(interrupt, streams);
-    } catch (const rules::Interrupted&) {
-      return kExitInterrupted;
+    while (true) {
+      try {
+        return Watch(interrupt, streams);
+      } catch (const rules::Interrupted&) {
+        return kExitInterrupted;
+      } catch (const RunReplacedError& error) {
+        streams.err << fmt::format("smdebug: {}: watching that one\n",
+                                   Printable(error.what()));
+      }
     }
   }
 
@@ -136,11 +141,23 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);
     view.End(verdict);
+    TellEnd(*trial, streams);
     const int code = ExitCodeOf(verdict.reports);
     if (verdict.ended) return code;
     if (is_job_stopped && !interrupt.interrupted()) return code;
     const int stopped = Stopped(interrupt, streams);
     return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
+  }
+
+  // Says so if the job did not finish.
+  static void TellEnd(const Trial& trial, Streams streams) {
+    const RunInfo info = trial.run_info();
+    if (!info.over() || info.state == RunState::kFinished) return;
+    streams.err << fmt::format("smdebug: the run {} {}{}{}\n",
+                               info.state == RunState::kFailed ? "has" : "was",
+                               RunStateName(info.state),
+                               info.reason.empty() ? "" : ": ",
+                               Printable(info.reason));
   }
 
   int Stopped(const InterruptScope& interrupt, Streams streams) const {

@@ -68,7 +68,7 @@ class HookFaultTest : public ::testing::Test {
 
   run::Ledger LastLedger() {
     return run::ParseLedger(*GetFile(faulty_.inner(), "ledger/worker_0.json"),
-                              "ledger");
+                            "ledger");
   }
 
   const std::shared_ptr<FaultStorage> shared_ =

@@ -18,10 +18,10 @@
 namespace smdebug::hook {
 namespace {
 
-using smdebug::testing::SaveEverything;
-using std::chrono::milliseconds;
 using smdebug::testing::FaultStorage;
 using smdebug::testing::Operation;
+using smdebug::testing::SaveEverything;
+using std::chrono::milliseconds;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBudget = 2 * kMiB;

@@ -23,16 +23,16 @@
 namespace smdebug {
 namespace {
 
-using std::chrono::milliseconds;
 using smdebug::testing::FaultStorage;
-using smdebug::testing::Operation;
-using ::testing::ElementsAre;
 using smdebug::testing::GetFile;
-using ::testing::IsEmpty;
 using smdebug::testing::Keys;
+using smdebug::testing::Operation;
 using smdebug::testing::PackedSink;
 using smdebug::testing::SaveEverything;
 using smdebug::testing::SaveFloats;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class Onlooker final : public StepObserver {

@@ -7,8 +7,8 @@
 
 #include "src/base/bytes.h"
 #include "src/base/host.h"
-#include "src/run/keys.h"
 #include "src/record/summary_event.h"
+#include "src/run/keys.h"
 
 namespace smdebug::hook {
 
@@ -70,7 +70,7 @@ void TensorboardWriter::Flush() {
     if (log.file == nullptr) {
       log.file = storage_->Create(
           run::TensorboardFileKey(ModeName(mode), log.first_step, getpid(),
-                                    base::HostName()),
+                                  base::HostName()),
           {.visibility = Visibility::kWhileWriting});
     }
     const Bytes parts[] = {base::AsBytes(records)};

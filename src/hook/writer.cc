@@ -245,8 +245,7 @@ void Writer::NoteCollections(Session& session,
 StepEncoder& Writer::EncoderFor(Session& session, const Stamp& stamp) {
   if (!session.encoder) {
     session.encoder.emplace(
-        steps::StepBuilder(sink_.get(), this,
-                           {options_.worker, stamp.step},
+        steps::StepBuilder(sink_.get(), this, {options_.worker, stamp.step},
                            &session.workspace),
         stamp, options_.spread);
   }
@@ -313,9 +312,8 @@ void Writer::SealStep(Session& session, const Stamp& stamp) {
     encoder.Seal();
   } catch (...) {
     // It never came to the sink, and is lost as others are.
-    const steps::StepReport report = {
-        .key = {options_.worker, stamp.step},
-        .error = std::current_exception()};
+    const steps::StepReport report = {.key = {options_.worker, stamp.step},
+                                      .error = std::current_exception()};
     OnReports({&report, 1});
   }
 }

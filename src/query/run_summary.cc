@@ -9,8 +9,8 @@
 
 #include "smdebug/error.h"
 #include "src/index/collections_file.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
 #include "src/steps/step_source.h"
 
 namespace smdebug::query {
@@ -18,7 +18,8 @@ namespace {
 
 // The first entry that ends beyond `size`, as a reason; empty if all fit.
 std::string FindEntryBeyond(const index::StepIndex& index, uint64_t size) {
-  const auto reason = [&](const std::string& name, const index::Location& location) {
+  const auto reason = [&](const std::string& name,
+                          const index::Location& location) {
     return fmt::format(
         "has {} bytes, but its index says that '{}' ends at byte {}", size,
         name, location.start + location.length);
@@ -44,14 +45,20 @@ class Summarizer {
 
   RunSummary Summarize() {
     if (!run::HoldsRun(storage_)) {
-      throw FormatError(storage_.root(),
-                        "holds no run: it has no collections, index, events "
-                        "or ledger files and no end marker");
+      throw FormatError(storage_.root(), run::WhyNoRun(storage_));
     }
     // The order is that of a writer, backwards: what is seen first implies
     // that what it depends on is there when it is looked for later.
-    summary_.ended = storage_.Stat(run::kEndMarkerKey).has_value();
-    ReadLedgers();
+    const run::Survey survey = run::LookAt(storage_);
+    summary_.info = run::Judge(survey);
+    summary_.ended = survey.marker.has_value();
+    summary_.damage = survey.damage;
+    for (const Damage& damage : survey.damage) {
+      Worker(*run::ParseWorkerFileKey(damage.file));
+    }
+    for (const run::Ledger& ledger : survey.ledgers) {
+      Worker(ledger.worker).ledger = ledger;
+    }
     ReadCollections();
     const std::vector<steps::StepItem> items = source_->List({});
     ReadContentSizes();
@@ -98,25 +105,15 @@ class Summarizer {
         {.file = std::move(name), .reason = std::move(reason), .kind = kind});
   }
 
-  void ReadLedgers() {
-    for (const FileInfo& file : storage_.List("ledger/")) {
-      const auto name = run::ParseWorkerFileKey(file.key);
-      if (!name) continue;
-      WorkerSummary& worker = Worker(*name);
-      ReadChecked(file.key, DamageKind::kBadLedger, [&](std::string_view text) {
-        worker.ledger = run::ParseLedger(text, file.key);
-      });
-    }
-  }
-
   void ReadCollections() {
-    for (const FileInfo& file : storage_.List("collections/")) {
+    for (const FileInfo& file : storage_.List(run::kCollectionsPrefix)) {
       const auto name = run::ParseWorkerFileKey(file.key);
       if (!name) continue;
       Worker(*name);
       constexpr auto kKind = DamageKind::kBadCollections;
       ReadChecked(file.key, kKind, [&](std::string_view text) {
-        const index::CollectionsFile content = index::ParseCollectionsFile(text, file.key);
+        const index::CollectionsFile content =
+            index::ParseCollectionsFile(text, file.key);
         // The first file that says decides, as in smdebug 1.0.
         if (summary_.num_workers == 0) {
           summary_.num_workers = content.num_workers.value_or(0);
@@ -127,7 +124,8 @@ class Summarizer {
 
   void ReadContentSizes() {
     for (steps::ContentItem& item : source_->ListContents()) {
-      if (item.worker) Worker(run::EncodeWorker(*item.worker)).bytes += item.size;
+      if (item.worker)
+        Worker(run::EncodeWorker(*item.worker)).bytes += item.size;
       content_sizes_.emplace(std::move(item.name), item.size);
     }
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "smdebug/error.h"
+#include "smdebug/run.h"
 #include "smdebug/storage.h"
 #include "src/run/ledger.h"
 
@@ -23,6 +24,7 @@ struct WorkerSummary {
 
 // What the files of a run say, by themselves and in its ledgers.
 struct RunSummary {
+  RunInfo info = {};        // Which run it is, and how it is now.
   bool ended = false;       // Has the end marker.
   int64_t num_workers = 0;  // As declared; 0 if no collections file says.
   int64_t steps = 0;        // Steps that at least one worker saved.

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::query {
@@ -173,7 +173,8 @@ TEST_F(RunSummaryTest, ARidingScalarBeyondTheEventFileIsDamage) {
   index::StepIndex index = IndexOf(0, "worker_0");
   index.scalars = {{"scalar/lr", 7, Mode::kTrain, 7, {100, 1, 1u}}};
   PutFile(*storage_, run::IndexFileKey(0, "worker_0"), ToJson(index));
-  ExpectOneDamage(run::EventFileKey(0, "worker_0"), "'scalar/lr' ends at byte 101");
+  ExpectOneDamage(run::EventFileKey(0, "worker_0"),
+                  "'scalar/lr' ends at byte 101");
 }
 
 TEST_F(RunSummaryTest, ALongerEventFileIsFine) {
@@ -207,7 +208,8 @@ TEST_F(RunSummaryTest, CollectionsThatDoNotParseAreDamage) {
 }
 
 TEST_F(RunSummaryTest, CollectionsWithoutMetaDeclareNoWorkers) {
-  PutFile(*storage_, run::CollectionsFileKey("worker_0"), R"({"collections": {}})");
+  PutFile(*storage_, run::CollectionsFileKey("worker_0"),
+          R"({"collections": {}})");
   const RunSummary summary = SummarizeRun(*storage_);
   EXPECT_EQ(summary.num_workers, 0);
   EXPECT_THAT(summary.damage, IsEmpty());

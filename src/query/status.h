@@ -10,21 +10,6 @@
 
 namespace smdebug::query {
 
-// How a run stands, as far as its files tell.
-enum class RunState {
-  kFinished,   // Has the end marker, or every worker has closed.
-  kRunning,    // An open worker wrote its ledger lately.
-  kNotClosed,  // An open worker has been silent for longer than that.
-  kUnknown,    // No end marker, and no ledger to tell more (smdebug 1.0).
-};
-
-// An open worker that wrote its ledger within this time counts as running. A
-// living one writes it at least once a minute.
-inline constexpr double kRunningSeconds = 120;
-
-// "finished", "running", "not_closed" or "unknown".
-std::string_view StateName(RunState state);
-
 // Sums over the workers; what comes from ledgers is 0 where there is none.
 struct RunTotals {
   int64_t first_step = -1;
@@ -45,7 +30,6 @@ struct RunTotals {
 struct RunStatus {
   std::string run;  // The root of its store.
   double now = 0;   // When it was asked, in seconds since the epoch.
-  RunState state = RunState::kUnknown;
   RunTotals totals = {};
   RunSummary summary = {};
 

@@ -17,12 +17,15 @@ Json WorkerJson(const WorkerSummary& worker) {
     return json;
   }
   const run::Ledger& ledger = *worker.ledger;
-  json["ledger"] = {{"job", ledger.job},
+  json["ledger"] = {{"run", ledger.run},
+                    {"job", ledger.job},
                     {"host", ledger.host},
                     {"pid", ledger.pid},
                     {"started", ledger.started},
                     {"updated", ledger.updated},
                     {"closed", ledger.closed},
+                    {"ending", ledger.ending},
+                    {"reason", ledger.reason},
                     {"last_step", StepOrNull(ledger.last_step)},
                     {"scalars", ledger.scalars_saved},
                     {"stalls", ledger.stalls},
@@ -41,7 +44,9 @@ Json ToJson(const RunStatus& status) {
   const RunSummary& summary = status.summary;
   const RunTotals& totals = status.totals;
   Json json = {{"run", status.run},
-               {"state", StateName(status.state)},
+               {"id", summary.info.id},
+               {"state", RunStateName(summary.info.state)},
+               {"reason", summary.info.reason},
                {"well", status.well()},
                {"ended", summary.ended},
                {"num_workers", summary.num_workers},

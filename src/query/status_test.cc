@@ -12,29 +12,6 @@ namespace {
 
 using run::Ledger;
 
-RunState StateAt(const RunSummary& run, double now) {
-  return StatusOf(run, "r", now).state;
-}
-
-TEST(StatusTest, StateFollowsMarkerAndLedgers) {
-  RunSummary closed = MakeRun({MakeWorker("w", true, 9999)});
-  EXPECT_EQ(StateAt(closed, kNow), RunState::kFinished);
-  closed.num_workers = 2;  // Another worker has yet to appear.
-  EXPECT_EQ(StateAt(closed, kNow), RunState::kUnknown);
-
-  RunSummary open = MakeRun({MakeWorker("w", false, kRunningSeconds)});
-  EXPECT_EQ(StateAt(open, kNow), RunState::kRunning);
-  EXPECT_EQ(StateAt(open, kNow + 1), RunState::kNotClosed);
-  open.ended = true;
-  EXPECT_EQ(StateAt(open, kNow + 1), RunState::kFinished);
-
-  RunSummary old;  // smdebug 1.0 has no ledgers.
-  old.workers.resize(1);
-  EXPECT_EQ(StateAt(old, kNow), RunState::kUnknown);
-  old.ended = true;
-  EXPECT_EQ(StateAt(old, kNow), RunState::kFinished);
-}
-
 TEST(StatusTest, OnlyDamageLossDropsAndErrorsAreUnwell) {
   const auto well_with = [](auto change) {
     RunSummary run = MakeRun({MakeWorker("w", true, 0)});

@@ -1,5 +1,6 @@
 #include "src/rules/report_files.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
-#include "src/run/ledger.h"
+#include "src/run/survey.h"
 
 namespace smdebug::rules {
 namespace {
@@ -16,11 +17,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json QuestionJson(const ReportFiles::Question& question,
-                  const std::string& job) {
+                  const std::string& run) {
   return {{"rule", question.rule},
           {"steps", question.steps},
           {"worker", question.worker},
-          {"job", job}};
+          {"run", run}};
 }
 
 }  // namespace
@@ -39,45 +40,64 @@ std::string ReportFiles::Plain(std::string_view name) {
   return file;
 }
 
-// A folder may be used again by another job; runs of smdebug 1.0 do not tell.
-const std::string& ReportFiles::Job() {
-  if (!job_.empty()) return job_;
-  for (const FileInfo& file : storage_->List("ledger/")) {
-    const std::optional<Blob> blob = storage_->Read(file.key);
-    if (!blob) continue;
-    try {
-      job_ = run::ParseLedger(blob->text(), file.key).job;
-    } catch (const FormatError&) {
+// A folder may be used again by another run; those of smdebug 1.0 do not tell.
+const std::string& ReportFiles::Run() {
+  if (run_.empty()) run_ = run::IdentityOf(*storage_);
+  return run_;
+}
+
+ReportFiles::AllTold ReportFiles::ReadTold(std::string_view name,
+                                           const Question& question) {
+  AllTold all;
+  const std::optional<Blob> blob = storage_->Read(KeyOf(name));
+  if (!blob) return all;
+  const auto json = Json::parse(blob->text(), nullptr, false);
+  if (!json.is_object() || !json.contains("question") ||
+      json["question"] != QuestionJson(question, Run())) {
+    return all;
+  }
+  const auto list = json.find("told");
+  if (list == json.end() || !list->is_array()) return all;
+  for (const Json& item : *list) {
+    if (!item.is_object()) continue;
+    const auto to = item.find("to");
+    const auto step = item.find("last_step");
+    const auto ended = item.find("ended");
+    if (to == item.end() || !to->is_string() || step == item.end() ||
+        !step->is_number_integer()) {
       continue;
     }
-    break;
+    all[to->get<std::string>()] = {step->get<int64_t>(),
+                                   ended != item.end() && *ended == true};
   }
-  return job_;
+  return all;
 }
 
 ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
-                                           const Question& question) {
+                                           const Question& question,
+                                           std::string_view told_to) {
   if (storage_ == nullptr) return {};
-  const std::optional<Blob> blob = storage_->Read(KeyOf(name));
-  if (!blob) return {};
-  const auto json = Json::parse(blob->text(), nullptr, false);
-  if (!json.is_object() || !json.contains("question") ||
-      json["question"] != QuestionJson(question, Job())) {
-    return {};
-  }
-  Told told;
-  if (json.contains("last_step") && json["last_step"].is_number_integer()) {
-    told.last_step = json["last_step"].get<int64_t>();
-  }
-  told.ended = json.contains("ended") && json["ended"] == true;
-  return told;
+  const AllTold all = ReadTold(name, question);
+  const auto told = all.find(told_to);
+  return told == all.end() ? Told() : told->second;
 }
 
-void ReportFiles::Save(const RuleReport& report, const Question& question) {
+void ReportFiles::Save(const RuleReport& report, const Question& question,
+                       std::string_view told_to) {
   if (!keeps()) return;
   Json json = Json::parse(ToJson(report));
   try {
-    json["question"] = QuestionJson(question, Job());
+    json["question"] = QuestionJson(question, Run());
+    AllTold all = ReadTold(report.name, question);
+    Told& told = all[std::string(told_to)];
+    // One that judges a second time is behind what it has told.
+    told.last_step = std::max(told.last_step, report.last_step);
+    told.ended = told.ended || report.ended;
+    json["told"] = Json::array();
+    for (const auto& [to, one] : all) {
+      json["told"].push_back(
+          {{"to", to}, {"last_step", one.last_step}, {"ended", one.ended}});
+    }
   } catch (const IoError& error) {
     return GiveUp(error);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,14 +34,17 @@ class ReportFiles {
   };
 
   // Up to where an earlier invocation has judged and told about, if it asked
-  // the same of the same job.
+  // the same of the same run and told the same one (InvokeOptions::told_to).
   struct Told {
     int64_t last_step = -1;
     bool ended = false;  // It came to the end of the run.
   };
-  Told WhatWasTold(std::string_view name, const Question& question);
+  Told WhatWasTold(std::string_view name, const Question& question,
+                   std::string_view told_to);
 
-  void Save(const RuleReport& report, const Question& question);
+  // What others were told, by the same question, stays in the file.
+  void Save(const RuleReport& report, const Question& question,
+            std::string_view told_to);
 
   // Keeps a file of the rule's own: `rules/<name>/<file>`.
   void SaveFile(std::string_view name, const RuleFile& file);
@@ -52,12 +56,16 @@ class ReportFiles {
   static std::string Plain(std::string_view name);
 
  private:
-  const std::string& Job();
+  using AllTold = std::map<std::string, Told, std::less<>>;
+
+  const std::string& Run();
+  // By whom they were told to, if the file is about `question`.
+  AllTold ReadTold(std::string_view name, const Question& question);
   void Publish(const std::string& key, std::string_view text);
   void GiveUp(const IoError& error);
 
   const std::shared_ptr<Storage> storage_;
-  std::string job_;  // Empty until the run tells.
+  std::string run_;  // Its identity; empty until the run tells.
   bool failed_ = false;
 };
 

@@ -11,6 +11,8 @@
 
 #include "smdebug/invoker.h"
 #include "src/rules/report_files.h"
+#include "src/run/claim.h"
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::rules {
@@ -124,23 +126,58 @@ TEST(ReportFilesTest, WhatWasToldIsKnownToWhoAsksTheSame) {
   const ReportFiles::Question question = {"R", "0..", ""};
   {
     ReportFiles files(storage);
-    EXPECT_EQ(files.WhatWasTold("R", question).last_step, -1);
-    files.Save({.name = "R", .last_step = 7, .ended = true}, question);
+    EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, -1);
+    files.Save({.name = "R", .last_step = 7, .ended = true}, question, "");
   }
   ReportFiles files(storage);
-  EXPECT_EQ(files.WhatWasTold("R", question).last_step, 7);
-  EXPECT_TRUE(files.WhatWasTold("R", question).ended);
-  EXPECT_EQ(files.WhatWasTold("R", {"R:x", "0..", ""}).last_step, -1);
-  EXPECT_EQ(files.WhatWasTold("R", {"R", "5..", ""}).last_step, -1);
-  EXPECT_EQ(files.WhatWasTold("S", question).last_step, -1);
+  EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, 7);
+  EXPECT_TRUE(files.WhatWasTold("R", question, "").ended);
+  EXPECT_EQ(files.WhatWasTold("R", {"R:x", "0..", ""}, "").last_step, -1);
+  EXPECT_EQ(files.WhatWasTold("R", {"R", "5..", ""}, "").last_step, -1);
+  EXPECT_EQ(files.WhatWasTold("S", question, "").last_step, -1);
+}
+
+TEST(ReportFilesTest, WhoOnlyLooksDoesNotSilenceWhoActs) {
+  const auto storage = OpenMemoryStorage();
+  const ReportFiles::Question question = {"R", "0..", ""};
+  ReportFiles(storage).Save({.name = "R", .last_step = 7}, question, "");
+  ReportFiles(storage).Save({.name = "R", .last_step = 9}, question,
+                            "dry run stop");
+  ReportFiles files(storage);
+  EXPECT_EQ(files.WhatWasTold("R", question, "stop").last_step, -1);
+  files.Save({.name = "R", .last_step = 5}, question, "stop");
+  files.Save({.name = "R", .last_step = 2}, question, "");
+  EXPECT_EQ(files.WhatWasTold("R", question, "stop").last_step, 5);
+  EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, 7);
+}
+
+TEST(ReportFilesTest, WhatWasToldBelongsToOneRun) {
+  const auto storage = OpenMemoryStorage();
+  const ReportFiles::Question question = {"R", "0..", ""};
+  const auto begin = [&](const char* id) {
+    testing::PutFile(*storage, run::kClaimKey,
+                     run::ToJson(run::Claim{.run = id, .host = "h"}));
+  };
+  begin("first");
+  ReportFiles(storage).Save({.name = "R", .last_step = 7}, question, "");
+  EXPECT_EQ(ReportFiles(storage).WhatWasTold("R", question, "").last_step, 7);
+  begin("second");
+  EXPECT_EQ(ReportFiles(storage).WhatWasTold("R", question, "").last_step, -1);
 }
 
 TEST(ReportFilesTest, AFileThatIsNoReportTellsNothing) {
   const auto storage = OpenMemoryStorage();
   ReportFiles files(storage);
-  for (const char* text : {"", "[]", "{}", R"({"question": 1})"}) {
+  const std::string question =
+      R"("question": {"rule": "R", "steps": "0..", "worker": "", "run": ""})";
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"),
+        std::string(R"({"question": 1})"), "{" + question + "}",
+        "{" + question + R"(, "told": 1})",
+        "{" + question + R"(, "told": [1, {}, {"to": 1}, {"to": ""}]})"}) {
     testing::PutFile(*storage, "rules/R.json", text);
-    EXPECT_EQ(files.WhatWasTold("R", {"R", "0..", ""}).last_step, -1) << text;
+    EXPECT_EQ(files.WhatWasTold("R", {"R", "0..", ""}, "").last_step, -1)
+        << text;
   }
 }
 

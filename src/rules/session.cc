@@ -60,7 +60,8 @@ void Session::Add(RuleEvaluation evaluation, const RuleType& type) {
       .rule = report.rule,
       .steps = StepsText(range),
       .worker = options_.all_workers ? "all" : options_.worker.value_or("")};
-  place.told = files_.WhatWasTold(report.name, place.question);
+  place.told =
+      files_.WhatWasTold(report.name, place.question, options_.told_to);
   next_step_ = std::min(next_step_, range.start);
   places_.push_back(std::move(place));
 }
@@ -258,7 +259,7 @@ void Session::SaveReports() {
       SaveFiles(place);
       place.files_saved_at = now;
     }
-    files_.Save(place.judge->report, place.question);
+    files_.Save(place.judge->report, place.question, options_.told_to);
     place.is_saved = true;
     place.is_fire_saved = has_fired;
     place.saved_at = now;

@@ -160,8 +160,16 @@ Survey LookAt(const Storage& storage) {
     if (!blob) continue;  // Set aside since it was listed.
     try {
       ledgers.push_back(ParseLedger(blob->text(), file.key));
+      // The name of the file is the worker's, whatever its content claims.
+      ledgers.back().worker = *ParseWorkerFileKey(file.key);
     } catch (const FormatError& error) {
-      survey.damage.push_back({file.key, error.what()});
+      std::string_view reason = error.what();
+      if (reason.starts_with(file.key + ": ")) {
+        reason.remove_prefix(file.key.size() + 2);
+      }
+      survey.damage.push_back({.file = file.key,
+                               .reason = std::string(reason),
+                               .kind = DamageKind::kBadLedger});
     }
   }
   if (survey.claim && !survey.claim->run.empty()) {
@@ -198,16 +206,46 @@ std::string IdentityOf(const Storage& storage) {
 
 bool HoldsRun(const Storage& storage) {
   const auto has_any = [&](std::string_view prefix, auto parse) {
-    return std::ranges::any_of(storage.List(prefix),
-                               [&](const FileInfo& file) {
-                                 return parse(file.key).has_value();
-                               });
+    return std::ranges::any_of(storage.List(prefix), [&](const FileInfo& file) {
+      return parse(file.key).has_value();
+    });
   };
-  return storage.Stat(kEndMarkerKey) || storage.Stat(kClaimKey) ||
+  if (const auto blob = storage.Read(kClaimKey)) {
+    const auto claim = ParseClaim(blob->text());
+    return !claim || claim->moving.empty();
+  }
+  return storage.Stat(kEndMarkerKey) ||
          has_any(kCollectionsPrefix, ParseWorkerFileKey) ||
          has_any(kLedgerPrefix, ParseWorkerFileKey) ||
          has_any(kIndexPrefix, ParseStepFileKey) ||
          has_any(kEventsPrefix, ParseStepFileKey);
+}
+
+std::string WhyNoRun(const Storage& storage) {
+  const Survey survey = LookAt(storage);
+  if (!survey.is_starting()) {
+    return "holds no run: it has no collections, index, events or ledger files "
+           "and no end marker";
+  }
+  const RunInfo info = Judge(survey);
+  return fmt::format("holds no run yet: {}",
+                     info.state == RunState::kKilled
+                         ? info.reason
+                         : fmt::format("process {} on {} is moving the run "
+                                       "before to {}",
+                                       survey.claim->pid, survey.claim->host,
+                                       survey.claim->moving));
+}
+
+bool IsOfThisMachine(const Survey& survey) {
+  const auto is_here = [](const std::string& host, const std::string& machine) {
+    return host == base::HostName() && machine == base::MachineId();
+  };
+  return (!survey.claim ||
+          is_here(survey.claim->host, survey.claim->machine)) &&
+         std::ranges::all_of(survey.ledgers, [&](const Ledger& ledger) {
+           return ledger.closed || is_here(ledger.host, ledger.machine);
+         });
 }
 
 const Ledger* FindWriter(const Survey& survey) {

@@ -49,8 +49,16 @@ Survey LookAt(const Storage& storage);
 // neither. Throws IoError.
 std::string IdentityOf(const Storage& storage);
 
-// Whether there is any file of a run, finished or not. Throws IoError.
+// Whether there is any file of a run, finished or not, that is not just being
+// set aside. Throws IoError.
 bool HoldsRun(const Storage& storage);
+
+// Why HoldsRun() is false, for people. Throws IoError.
+std::string WhyNoRun(const Storage& storage);
+
+// Whether everybody who writes the run is a process that this one can see, so
+// that Judge() knows and does not guess.
+bool IsOfThisMachine(const Survey& survey);
 
 // What `survey` amounts to, as things are now.
 RunInfo Judge(const Survey& survey);

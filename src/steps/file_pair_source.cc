@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
 
 namespace smdebug::steps {
 namespace {

@@ -27,8 +27,8 @@ class FilePair final : public OpenStep {
 
   void Append(std::span<const Bytes> parts, std::span<const Owner>) override {
     if (events_ == nullptr) {
-      events_ = storage_->Create(run::EventFileKey(key_.step, key_.worker),
-                                 options_);
+      events_ =
+          storage_->Create(run::EventFileKey(key_.step, key_.worker), options_);
     }
     for (Bytes rest : parts) {
       while (!rest.empty()) {

@@ -17,9 +17,9 @@ namespace smdebug::steps {
 namespace {
 
 using base::AsBytes;
+using smdebug::testing::FaultStorage;
 using smdebug::testing::GetFile;
 using smdebug::testing::Keys;
-using smdebug::testing::FaultStorage;
 using smdebug::testing::Operation;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

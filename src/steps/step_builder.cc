@@ -4,8 +4,8 @@
 
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
-#include "src/run/keys.h"
 #include "src/record/record.h"
+#include "src/run/keys.h"
 
 namespace smdebug::steps {
 namespace {

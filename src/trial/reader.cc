@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/run/ledger.h"
 #include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "src/run/survey.h"
 
 namespace smdebug::trial {
@@ -12,6 +12,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+
+// Who writes shows itself every minute.
+constexpr std::chrono::minutes kSilence{5};
 
 StepRange RangeOf(const TrialOptions& options) {
   StepRange range;
@@ -63,13 +66,13 @@ Reader::Reader(std::shared_ptr<Storage> storage, TrialOptions options)
   if (options_.name.empty()) options_.name = NameOfPath(storage_->root());
   if (options_.wait_for_run) AwaitRun();
   if (!options_.wait_for_run && !run::HoldsRun(*storage_)) {
-    throw FormatError(storage_->root(),
-                      "holds no run: it has no collections, index, events or "
-                      "ledger files and no end marker");
+    throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
   }
+  opened_ = run::IdentityOf(*storage_);
   Snapshot draft = Known()->Draft();
   ReadCollections(draft);
   draft.scanner.Scan();
+  CheckIdentity();
   // Whether the job has ended is for the first query to see: `change` stays 0.
   Commit(std::move(draft));
 }
@@ -110,16 +113,16 @@ SnapshotPtr Reader::RefreshNow(bool force) {
   };
   SnapshotPtr known = Known();
   if (is_current(*known, changes())) return known;
-  std::optional<FileInfo> marker;
+  End end;
   {
     const Turn turn(this);
     known = Known();
     const uint64_t seen = changes();
     if (is_current(*known, seen)) return known;
-    known = Look(seen, marker);
+    known = Look(seen, end);
   }
-  if (!marker) return known;
-  AwaitStragglers(*known, *marker);
+  if (!end.over) return known;
+  if (end.marker) AwaitStragglers(*known, *end.marker);
   const Turn turn(this);
   known = Known();
   return known->loaded_all ? known : LookAtAll();
@@ -131,24 +134,53 @@ SnapshotPtr Reader::Gather(const std::function<void(Snapshot&)>& look) {
   try {
     look(draft);
   } catch (const IoError&) {
+    CheckIdentity();
     // What was read need not be read again.
     Commit(std::move(draft));
     throw;
   }
+  // What was found is of the run that was opened, or nobody sees it.
+  CheckIdentity();
   return Commit(std::move(draft));
 }
 
-SnapshotPtr Reader::Look(uint64_t changes, std::optional<FileInfo>& marker) {
+void Reader::CheckIdentity() const {
+  const std::string id = run::IdentityOf(*storage_);
+  if (id != opened_) throw RunReplacedError(storage_->root(), opened_, id);
+}
+
+bool Reader::IsAbandoned() {
+  const Clock::time_point now = Clock::now();
+  if (now - checked_ < kLookAnywayAfter) return false;
+  checked_ = now;
+  const run::Survey survey = run::LookAt(*storage_);
+  if (!run::Judge(survey).over()) return false;
+  if (run::IsOfThisMachine(survey)) return true;
+  // Another machine may have another idea of the time, so that its last sign
+  // may look old: it counts when no new one came for as long as we look.
+  std::vector<double> signs;
+  for (const run::Ledger& ledger : survey.ledgers) {
+    signs.push_back(ledger.updated);
+  }
+  if (signs != last_signs_) {
+    last_signs_ = std::move(signs);
+    silent_since_ = now;
+  }
+  return now - silent_since_ >= kSilence;
+}
+
+SnapshotPtr Reader::Look(uint64_t changes, End& end) {
   return Gather([&](Snapshot& draft) {
     draft.looked = Clock::now();
     // The marker first: what was there before it is seen by the scan.
-    marker = storage_->Stat(run::kEndMarkerKey);
+    end.marker = storage_->Stat(run::kEndMarkerKey);
+    end.over = end.marker || IsAbandoned();
     ReadCollections(draft);
     draft.scanner.Scan();
     // No further change may come that would make us look once more.
     draft.scanner.GiveUpBeyondWindow();
     // Who knows of the end looks once more, at everything.
-    if (!marker) draft.change = changes;
+    if (!end.over) draft.change = changes;
   });
 }
 

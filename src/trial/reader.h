@@ -40,6 +40,8 @@ class Reader {
 
   const std::string& name() const noexcept { return options_.name; }
   const std::string& path() const noexcept { return storage_->root(); }
+  const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
+  const std::string& run_id() const noexcept { return opened_; }
 
   // About the run.
   std::vector<std::string> TensorNames(const TensorFilter& filter);
@@ -130,8 +132,9 @@ class Reader {
                                           int64_t step);
 
  private:
-  // A notification can be lost by faults beyond us; look anyway now and then.
-  static constexpr Milliseconds kLookAnywayAfter{10'000};
+  // A notification can be lost by faults beyond us, and a process that is
+  // killed gives none; look anyway now and then.
+  static constexpr Milliseconds kLookAnywayAfter{1'000};
 
   // Everybody's entries of a tensor at a step.
   struct Entries {
@@ -177,11 +180,21 @@ class Reader {
   // Gathers by `look` what is new, also if that ends in an IoError, and gives
   // what is known then. These three are for the one whose turn it is.
   SnapshotPtr Gather(const std::function<void(Snapshot&)>& look);
-  SnapshotPtr Look(uint64_t changes, std::optional<FileInfo>& marker);
+  // How a look found the job.
+  struct End {
+    bool over = false;  // Nothing will come any more.
+    std::optional<FileInfo> marker = {};
+  };
+  SnapshotPtr Look(uint64_t changes, End& end);
   SnapshotPtr LookAtAll();
   // Makes `draft` what is known: nothing else does. A draft that is not taken
   // leaves no trace.
   SnapshotPtr Commit(Snapshot draft) SMDEBUG_EXCLUDES(mu_);
+  // Whether the job is over without a marker: who wrote it is gone. Looked up
+  // now and then. For the one whose turn it is.
+  bool IsAbandoned();
+  // Throws RunReplacedError if the store holds another run than was opened.
+  void CheckIdentity() const;
   void AwaitStragglers(const Snapshot& known, const FileInfo& marker) const;
   bool AllWorkersClosed(const Snapshot& known) const;
   // Waits for a change after number `known`, at most `timeout`.
@@ -219,6 +232,12 @@ class Reader {
   // File and tensor of each of them.
   std::set<std::pair<std::string, std::string>> damaged_values_
       SMDEBUG_GUARDED_BY(mu_);
+  std::string opened_;  // The identity of the run; set on opening.
+  // Of the one whose turn it is: when IsAbandoned() last looked, and since when
+  // writers on other machines have shown no sign of life.
+  std::chrono::steady_clock::time_point checked_ = {};
+  std::chrono::steady_clock::time_point silent_since_ = {};
+  std::vector<double> last_signs_;
   std::atomic<Milliseconds> end_delay_;
   std::atomic<bool> refreshing_ = true;
 };

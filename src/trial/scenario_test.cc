@@ -168,9 +168,8 @@ class ScenarioTest : public ::testing::TestWithParam<Scenario> {
     EXPECT_EQ(trial.Steps(Mode::kGlobal, true), written);
     EXPECT_EQ(trial.loaded_all_steps(), end);
     EXPECT_EQ(trial.last_complete_step(), scenario.last_complete);
-    EXPECT_EQ(
-        trial.last_index_token(),
-        run::IndexFileKey(scenario.token_step, scenario.workers.back()));
+    EXPECT_EQ(trial.last_index_token(),
+              run::IndexFileKey(scenario.token_step, scenario.workers.back()));
     for (const Query& query : scenario.queries) {
       EXPECT_EQ(trial.HasPassedStep(query.step, query.mode),
                 end ? query.with_end : query.without_end)

@@ -231,6 +231,7 @@ void Reader::AwaitContent(const Snapshot& snapshot, const Entry& entry,
     Pause(options_.poll_interval);
     return;
   }
+  CheckIdentity();
   constexpr std::string_view kReason = "is missing, but the index names it";
   const std::string name = ContentName(snapshot, entry);
   NoteDamage({.file = name,
@@ -246,6 +247,7 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
     return DecodeValue(std::move(blob), {.tensor = tensor, .entry = entry},
                        options_.verify_checksums);
   } catch (const FormatError& error) {
+    CheckIdentity();
     const std::string name = ContentName(snapshot, entry);
     const std::string reason = ReasonOf(error, "");
     NoteDamage({name, reason, tensor, error.kind()});

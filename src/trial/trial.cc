@@ -44,6 +44,14 @@ Trial::~Trial() = default;
 const std::string& Trial::name() const noexcept { return reader_->name(); }
 const std::string& Trial::path() const noexcept { return reader_->path(); }
 
+const std::shared_ptr<Storage>& Trial::storage() const noexcept {
+  return reader_->storage();
+}
+
+const std::string& Trial::run_id() const noexcept { return reader_->run_id(); }
+
+RunInfo Trial::run_info() const { return LookAtRun(*reader_->storage()); }
+
 std::vector<std::string> Trial::TensorNames(const TensorFilter& filter) {
   return reader_->TensorNames(filter);
 }

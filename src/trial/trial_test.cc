@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
-#include "src/run/ledger.h"
 #include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {

@@ -7,7 +7,7 @@
 #include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::trial {
@@ -30,7 +30,14 @@ void Reader::AwaitRun() {
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     // The marker first: what was there before it is seen by the listing.
-    const bool ended = storage_->Stat(run::kEndMarkerKey).has_value();
+    const run::Survey survey = run::LookAt(*storage_);
+    const bool ended = survey.marker || run::Judge(survey).over();
+    if (survey.is_starting()) {
+      // What lies there is of the run before.
+      if (ended) throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
+      Wait(known, kPatience);
+      continue;
+    }
     Snapshot draft = Known()->Draft();
     ReadCollections(draft);
     const auto collections = Commit(std::move(draft))->collections;

@@ -14,8 +14,8 @@
 #include "smdebug/hook.h"
 #include "smdebug/invoker.h"
 #include "smdebug/trial.h"
-#include "src/query/verify_run.h"
 #include "src/query/run_summary.h"
+#include "src/query/verify_run.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 
@@ -87,7 +87,8 @@ TEST_F(ObjectStoreRunTest, ARunIsWrittenReadJudgedSummarizedAndVerified) {
   EXPECT_EQ(summary.steps, 3);
   EXPECT_THAT(summary.damage, IsEmpty());
 
-  const query::VerifyResult verified = query::VerifyRun(*store_, [](uint64_t) {});
+  const query::VerifyResult verified =
+      query::VerifyRun(*store_, [](uint64_t) {});
   EXPECT_EQ(verified.index_files, 3);
   EXPECT_THAT(verified.damage, IsEmpty());
   EXPECT_THAT(verified.leftovers, IsEmpty());

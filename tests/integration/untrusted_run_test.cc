@@ -8,9 +8,9 @@
 
 #include "smdebug/hook.h"
 #include "smdebug/trial.h"
+#include "src/query/run_summary.h"
 #include "src/query/verify_run.h"
 #include "src/run/keys.h"
-#include "src/query/run_summary.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/temp_dir.h"
@@ -71,7 +71,8 @@ TEST_F(UntrustedRunTest, LinkedStepsAreNotThere) {
   EXPECT_THAT(trial->Steps(), ElementsAre(0));
   EXPECT_THAT(trial->TensorNames(), ElementsAre("own"));
   EXPECT_EQ(query::SummarizeRun(*storage).steps, 1);
-  const query::VerifyResult verified = query::VerifyRun(*storage, [](uint64_t) {});
+  const query::VerifyResult verified =
+      query::VerifyRun(*storage, [](uint64_t) {});
   EXPECT_EQ(verified.index_files, 1);
   EXPECT_EQ(verified.event_files, 1);
   EXPECT_THAT(verified.damage, IsEmpty());
@@ -95,7 +96,8 @@ TEST_F(UntrustedRunTest, ALinkedEventFileIsDamageNotAValue) {
   EXPECT_THROW(trial->tensor("own").At(0), Error);
   const auto storage = OpenStorage(run_);
   EXPECT_EQ(query::SummarizeRun(*storage).damage.size(), 1u);
-  const query::VerifyResult verified = query::VerifyRun(*storage, [](uint64_t) {});
+  const query::VerifyResult verified =
+      query::VerifyRun(*storage, [](uint64_t) {});
   EXPECT_EQ(verified.damage.size(), 1u);
   EXPECT_EQ(verified.bytes, 0u);
 }
