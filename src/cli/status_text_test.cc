@@ -23,9 +23,11 @@ TEST(StatusTextTest, ShowsARunOnOneScreen) {
   run.workers[0].ledger->scalars_saved = 21;
   run.workers[0].ledger->stalls = 2;
   run.workers[0].ledger->stalled_seconds = 0.25;
+  run.info = {.id = "an-id", .state = RunState::kRunning};
   EXPECT_EQ(StatusText(StatusOf(run, "/runs/a", kNow)),
             "run       /runs/a\n"
             "state     running: worker_0 last updated 3 s ago\n"
+            "id        an-id\n"
             "workers   1 of 1 (worker_0)\n"
             "steps     3 (0..20)\n"
             "tensors   60\n"
@@ -42,7 +44,7 @@ TEST(StatusTextTest, ShowsARunOnOneScreen) {
 TEST(StatusTextTest, GivesEachOfSeveralWorkersARow) {
   RunSummary run = MakeRun(
       {MakeWorker("worker_0", true, 0), MakeWorker("worker_1", true, 0)});
-  run.ended = true;
+  run.info.state = RunState::kFinished;
   run.workers[1].ledger->lost = 4;
   const std::string text = StatusText(StatusOf(run, "/runs/a", kNow));
   EXPECT_THAT(text, HasSubstr("state     finished\n"));
@@ -53,18 +55,23 @@ TEST(StatusTextTest, GivesEachOfSeveralWorkersARow) {
   EXPECT_THAT(text, HasSubstr("\nworker_1               3 (0..20)"));
 }
 
-TEST(StatusTextTest, OneLiveWorkerIsEnoughToBeRunning) {
-  const RunSummary run =
+TEST(StatusTextTest, WhoeverHasNotClosedIsNamed) {
+  RunSummary run =
       MakeRun({MakeWorker("a", false, 5), MakeWorker("b", false, 300)});
+  run.info.state = RunState::kRunning;
   EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
               HasSubstr("running: a last updated 5 s ago, "
                         "b last updated 5 min ago\n"));
 }
 
-TEST(StatusTextTest, ASilentOpenWorkerIsNamed) {
-  const RunSummary run = MakeRun({MakeWorker("w", false, 7200)});
+TEST(StatusTextTest, TellsHowAndWhyARunEnded) {
+  RunSummary run = MakeRun({MakeWorker("w", false, 7200)});
+  run.info = {.state = RunState::kKilled, .reason = "w is gone"};
   EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
-              HasSubstr("state     not closed: w last updated 2 h ago\n"));
+              HasSubstr("state     killed: w is gone\n"));
+  run.info = {.state = RunState::kInterrupted};
+  EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
+              HasSubstr("state     interrupted\n"));
 }
 
 TEST(StatusTextTest, WithoutLedgersLossIsSaidToBeUnknown) {

@@ -146,7 +146,9 @@ SnapshotPtr Reader::Gather(const std::function<void(Snapshot&)>& look) {
 
 void Reader::CheckIdentity() const {
   const std::string id = run::IdentityOf(*storage_);
-  if (id != opened_) throw RunReplacedError(storage_->root(), opened_, id);
+  // A folder that was emptied tells nothing; whoever writes there goes on.
+  if (id.empty() || id == opened_) return;
+  throw RunReplacedError(storage_->root(), opened_, id);
 }
 
 bool Reader::IsAbandoned() {
