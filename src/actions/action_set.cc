@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mutex.h"
+#include "src/run/survey.h"
 
 namespace smdebug {
 
@@ -121,7 +122,8 @@ class ActionSet::Impl {
       const std::shared_ptr<Storage> run = StoreOf(firing);
       if (run == nullptr) return;
       actions::AddToAudit(
-          *run, actions::AuditLine(firing, outcome, base::WallSeconds()));
+          *run, actions::AuditLine(firing, outcome, run::IdentityOf(*run),
+                                   base::WallSeconds()));
     } catch (const Error& error) {
       if (!std::exchange(trail_has_failed_, true)) {
         base::LogWarning("the audit trail of actions is not written: {}",
