@@ -170,7 +170,10 @@ class Hook:
     @property
     def stats(self) -> dict: ...
 
-    def close(self) -> None: ...
+    def close(self, ending: str = 'finished', reason: str = '') -> None: ...
+
+    @property
+    def run_id(self) -> str: ...
 
     def abandon(self) -> None: ...
 
@@ -190,6 +193,18 @@ class TensorCallback:
 
     @property
     def __torch_unserializable__(self) -> bool: ...
+
+def check_out_dir(settings: dict, worker: str, workers: int, is_chief: bool) -> None:
+    """Raises what making such a Hook would raise about its out_dir."""
+
+def has_run_ended(run: str) -> bool:
+    """Whether the run has its end marker."""
+
+def mark_run_ended(run: str) -> None:
+    """Marks a run as finished."""
+
+def run_info(run: str) -> tuple:
+    """The id of a run, how it is, and why."""
 
 class ActionSet:
     """What is done when rules fire."""

@@ -83,6 +83,8 @@ std::vector<std::string> CheckRun(const OwnTrial& trial,
   std::vector<RuleEvaluation> evaluations;
   for (const std::string& rule : rules) {
     evaluations.push_back(ToEvaluation(ParseRuleSpec(rule)));
+    MakeRule(
+        evaluations.back().spec);  // Refuses rules of files, which run here.
   }
   MakeNamesUnique(evaluations);
   const RuleSet rule_set(std::move(evaluations), options);

@@ -84,8 +84,8 @@ ConfigFileError::ConfigFileError(std::string_view path, int64_t line,
       column_(column) {}
 
 RunExistsError::RunExistsError(std::string_view out_dir)
-    : Error(fmt::format("{}: already holds a finished run (it has "
-                        "training_job_end.ts); choose another out_dir or "
+    : Error(fmt::format("{}: already exists and holds a finished run (it "
+                        "has training_job_end.ts); choose another out_dir or "
                         "remove that run",
                         out_dir)),
       out_dir_(out_dir) {}

@@ -68,8 +68,7 @@ void Scanner::ForgetOldSteps() {
 
 bool Scanner::IsWorthForgetting(int64_t step) const {
   const Catalog::Steps& steps = catalog_.steps();
-  const auto old = std::distance(steps.begin(), steps.LowerBound(step));
-  return step > forgotten_ && 2 * old >= static_cast<int64_t>(steps.size());
+  return step > forgotten_ && 2 * steps.CountBefore(step) >= steps.size();
 }
 
 void Scanner::Forget(int64_t step) {

@@ -189,6 +189,14 @@ class SharedSorted {
     return {this, c, static_cast<uint32_t>(it - in.begin())};
   }
 
+  // How many have a smaller key. Takes a little for each chunk.
+  size_t CountBefore(int64_t key) const {
+    const Iterator it = LowerBound(key);
+    size_t count = it.at_;
+    for (uint32_t c = 0; c < it.chunk_; ++c) count += chunk(c).size();
+    return count;
+  }
+
   // Those with that key.
   std::span<const T> At(int64_t key) const {
     const SharedChunk<T>& in = chunk(FindChunk(key));

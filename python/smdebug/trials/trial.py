@@ -38,6 +38,17 @@ class Damage(NamedTuple):
     """Empty if it is the file as a whole."""
 
 
+class RunInfo(NamedTuple):
+    """Which run a folder holds, and how it is."""
+
+    id: str
+    """Empty for runs of smdebug 1.0."""
+    state: str
+    """running, finished, failed, interrupted, killed or unknown."""
+    reason: str
+    """Why it failed, or who is gone; may be empty."""
+
+
 class Trial:
     """A run, finished or still being written; see LocalTrial and create_trial().
 
@@ -313,6 +324,10 @@ class Trial:
         del name
         if self.dynamic_refresh:
             self.refresh_data()
+
+    def run_info(self) -> RunInfo:
+        """Which run the folder holds, and how it is now."""
+        return RunInfo(*_core.run_info(self._place))
 
     def damage(self) -> list[Damage]:
         """What was found damaged so far. Damaged files hide nothing but themselves."""

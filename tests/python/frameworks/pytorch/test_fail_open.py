@@ -101,6 +101,7 @@ def test_a_folder_that_cannot_be_made(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hook = make_hook(save_all=True)
+    run_dir.rmdir()
     run_dir.write_text("a file is in the way")
     assert weights(hook) == untouched
     assert hook.stats == {}
