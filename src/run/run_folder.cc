@@ -209,10 +209,8 @@ void RunFolder::SetAside(const std::string& target) {
   }
   SMDEBUG_KILL_POINT("after_set_aside");
   const auto found = storage_->ReadVersioned(kClaimKey);
-  if (found && ParseClaim(found->text)->run == run_id_ &&
-      TakeClaim(found, "")) {
-    return;
-  }
+  const auto claim = found ? ParseClaim(found->text) : std::nullopt;
+  if (claim && claim->run == run_id_ && TakeClaim(found, "")) return;
   throw Error(fmt::format("{}: another process has taken the folder meanwhile",
                           storage_->root()));
 }
@@ -271,7 +269,7 @@ void RunFolder::Leave(Ledger ledger, Ending ending, std::string_view reason) {
   if (AllWorkersClosed()) {
     // Workers that close at the same time may each see all the others closed.
     if (!options_.managed) {
-      const std::string marker = ToJson(MakeMarker());
+      const std::string marker = ToJson(LastWordOf(LookAt(*storage_)));
       storage_->CreateExclusive(kEndMarkerKey, base::AsBytes(marker));
     }
     SMDEBUG_KILL_POINT("after_marker");
@@ -303,16 +301,6 @@ bool RunFolder::AllWorkersClosed() const {
         return ledger.closed && ledger.run == run_id_;
       });
   return closed >= options_.num_workers;
-}
-
-EndMarker RunFolder::MakeMarker() const {
-  const RunInfo info = Judge(LookAt(*storage_));
-  EndMarker marker = {.run = run_id_, .reason = info.reason};
-  if (info.state == RunState::kFailed) marker.ending = Ending::kFailed;
-  if (info.state == RunState::kInterrupted) {
-    marker.ending = Ending::kInterrupted;
-  }
-  return marker;
 }
 
 void RunFolder::GiveUpClaim() {

@@ -96,7 +96,6 @@ class RunFolder {
   Claim OwnClaim() const;
   void FillIn(Ledger& ledger) const;
   bool AllWorkersClosed() const;
-  EndMarker MakeMarker() const;
   void Put(std::string_view key, std::string_view text);
   void GiveUpClaim();
 

@@ -410,6 +410,26 @@ TEST_F(RunFolderTest, ARunWhoseProcessIsGoneWasKilled) {
   EXPECT_EQ(Info().id, "killed");
 }
 
+// All has been said, and the end marker is missing.
+TEST_F(RunFolderTest, WhoLeavesStillHasTheFolderUntilTheMarkerIsThere) {
+  auto folder = Single();
+  folder->Enter();
+  Ledger ledger =
+      ParseLedger(*GetFile(*storage_, LedgerKey("worker_0")), "ledger");
+  ledger.closed = true;
+  ledger.ending = "finished";
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_EQ(Info().state, RunState::kRunning);
+  EXPECT_THROW(Single()->Enter(), RunBusyError);
+
+  ledger.pid = DeadProcess();
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_EQ(Info().state, RunState::kKilled);
+  EXPECT_THAT(Info().reason, HasSubstr("end marker"));
+  EXPECT_EQ(Single()->Enter(), Entered::kNew);
+  EXPECT_TRUE(GetFile(*storage_, "previous/1/ledger/worker_0.json"));
+}
+
 TEST_F(RunFolderTest, RunsOfOldAndEmptyFoldersTellNothing) {
   EXPECT_EQ(Info(), RunInfo{});
   PutFile(*storage_, kIndex, "{}");
