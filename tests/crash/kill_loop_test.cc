@@ -64,7 +64,7 @@ class Draw {
                    .workers = Below(4) == 0 ? 2 + Below(2) : 1,
                    .steps = Below(13),
                    .paced = Below(3) == 0,
-                   .fails = Below(8) == 0};
+                   .fails = Below(2) == 0};
     const int64_t end = Below(16);
     if (end >= 1) start.end = Start::End::kAtPoint;
     if (end >= 8) start.end = Start::End::kAfterLines;
