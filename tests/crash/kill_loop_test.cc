@@ -262,6 +262,22 @@ std::ostream& operator<<(std::ostream& out, const Start& start) {
   return out;
 }
 
+// Returns how many processes were killed.
+int64_t PlayAndCheck(UsedFolder& folder, const Start& start) {
+  std::ostringstream told;
+  told << start << " in " << folder.path();
+  SCOPED_TRACE(told.str());
+  const Victims victims = Play(folder.path(), start);
+  int64_t kills = 0;
+  for (const auto& victim : victims) {
+    kills += int64_t{victim->killed()};
+    if (victim->killed()) continue;
+    EXPECT_EQ(victim->exit_code(), 0) << victim->output();
+  }
+  folder.CheckAfter(start, victims);
+  return kills;
+}
+
 TEST(KillLoopTest, NoKillLeavesDamageOrAFolderThatCannotBeUsed) {
   const int64_t wanted = NumberFrom("SMDEBUG_KILLS", 100);
   const auto seed = static_cast<uint64_t>(
@@ -270,30 +286,19 @@ TEST(KillLoopTest, NoKillLeavesDamageOrAFolderThatCannotBeUsed) {
   TempDir dir;
   Draw draw(seed);
   int64_t kills = 0;
+  int64_t tag = 0;
   int64_t folders = 0;
-  auto folder = std::make_unique<UsedFolder>(dir / "0");
-  for (int64_t tag = 1; kills < wanted; ++tag) {
-    const Start start = draw(tag);
-    std::ostringstream told;
-    told << start << " in folder " << folders << ", seed " << seed;
-    SCOPED_TRACE(told.str());
-    const Victims victims = Play(folder->path(), start);
-    const int64_t killed = std::ranges::count_if(
-        victims, [](const auto& victim) { return victim->killed(); });
-    for (const auto& victim : victims) {
-      if (victim->killed()) continue;
-      EXPECT_EQ(victim->exit_code(), 0) << victim->output();
+  while (kills < wanted) {
+    UsedFolder folder(dir / std::to_string(++folders));
+    while (folder.usable() && !HasFailure()) {
+      const Start left_alone = {.tag = ++tag, .steps = 3};
+      kills += PlayAndCheck(folder, kills < wanted ? draw(tag) : left_alone);
     }
-    kills += killed;
-    folder->CheckAfter(start, victims);
-    if (::testing::Test::HasFailure()) FAIL() << "after " << kills << " kills";
-    if (folder->usable()) continue;
-    folder->CheckAllPrevious();
-    std::filesystem::remove_all(folder->path());
-    folder = std::make_unique<UsedFolder>(dir / std::to_string(++folders));
+    folder.CheckAllPrevious();
+    ASSERT_FALSE(HasFailure()) << "after " << kills << " kills, seed " << seed;
+    std::filesystem::remove_all(folder.path());
   }
-  folder->CheckAllPrevious();
-  std::cout << kills << " kills in " << folders + 1 << " folders" << std::endl;
+  std::cout << kills << " kills in " << folders << " folders" << std::endl;
 }
 
 TEST(KillLoopTest, ARunThatEndsIsNeverTakenForKilled) {
