@@ -118,7 +118,7 @@ RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
   if (is_finished && !WasOfThisJob(survey)) {
     throw RunExistsError(storage_->root());
   }
-  return {.moving = HasOldFiles() ? NextPrevious() : ""};
+  return {.moving = HasOldFiles() ? PreviousPrefix(CountPrevious() + 1) : ""};
 }
 
 bool RunFolder::IsOfThisJob(const Survey& survey) const {
@@ -159,10 +159,10 @@ bool RunFolder::HasOldFiles() const {
   });
 }
 
-std::string RunFolder::NextPrevious() const {
-  int64_t n = 1;
-  while (!storage_->List(PreviousPrefix(n), {}, 1).empty()) ++n;
-  return PreviousPrefix(n);
+int64_t RunFolder::CountPrevious() const {
+  int64_t n = 0;
+  while (!storage_->List(PreviousPrefix(n + 1), {}, 1).empty()) ++n;
+  return n;
 }
 
 void RunFolder::CheckWritable() const {
@@ -225,12 +225,30 @@ bool RunFolder::SetAsideOwnFiles() {
     }
   }
   if (old.empty()) return false;
-  const std::string target = NextPrevious();
+  const std::string target = PlaceForOwnFiles();
   base::LogWarning(
       "{}: {} comes a second time; the {} files of its first are now under {}",
       storage_->root(), options_.worker, old.size(), target);
   for (const std::string& key : old) storage_->Move(key, target + key);
   return true;
+}
+
+// A worker's ledger goes last, so a place that has files of it and no ledger is
+// that of one who was killed while it moved them.
+std::string RunFolder::PlaceForOwnFiles() const {
+  const int64_t count = CountPrevious();
+  for (int64_t n = count; n > 0; --n) {
+    const std::string place = PreviousPrefix(n);
+    const auto files = storage_->List(place);
+    const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
+      return BelongsTo(options_.worker,
+                       std::string_view(file.key).substr(place.size()));
+    });
+    if (!is_own) continue;
+    if (storage_->Stat(place + LedgerKey(options_.worker))) break;
+    return place;
+  }
+  return PreviousPrefix(count + 1);
 }
 
 void RunFolder::AwaitChange() const {
