@@ -12,7 +12,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_BASEDIR := $(CURDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test bench wheel lint format asan tsan fuzz clean bootstrap
+.PHONY: help build install demo test bench wheel lint format asan tsan fuzz soak clean bootstrap
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -90,6 +90,10 @@ fuzz: ## Fuzz what reads files, FUZZ_SECONDS (60) for each input.
 	cmake --preset fuzz
 	cmake --build --preset fuzz -j $(JOBS)
 	tools/fuzz build/fuzz
+
+soak: bootstrap $(RELEASE)/build.ninja ## Kill jobs SMDEBUG_KILLS (1000) times at random moments, in used folders.
+	cmake --build --preset release -j $(JOBS) --target crash_test
+	SMDEBUG_KILLS=$${SMDEBUG_KILLS:-1000} $(RELEASE)/bin/crash_test --gtest_filter='KillLoopTest.*'
 
 clean: ## Remove what was built; environments stay.
 	rm -rf build

@@ -118,7 +118,7 @@ RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
   if (is_finished && !WasOfThisJob(survey)) {
     throw RunExistsError(storage_->root());
   }
-  return {.moving = HasOldFiles() ? NextPrevious() : ""};
+  return {.moving = HasOldFiles() ? PreviousPrefix(CountPrevious() + 1) : ""};
 }
 
 bool RunFolder::IsOfThisJob(const Survey& survey) const {
@@ -159,10 +159,10 @@ bool RunFolder::HasOldFiles() const {
   });
 }
 
-std::string RunFolder::NextPrevious() const {
-  int64_t n = 1;
-  while (!storage_->List(PreviousPrefix(n), {}, 1).empty()) ++n;
-  return PreviousPrefix(n);
+int64_t RunFolder::CountPrevious() const {
+  int64_t n = 0;
+  while (!storage_->List(PreviousPrefix(n + 1), {}, 1).empty()) ++n;
+  return n;
 }
 
 void RunFolder::CheckWritable() const {
@@ -209,10 +209,8 @@ void RunFolder::SetAside(const std::string& target) {
   }
   SMDEBUG_KILL_POINT("after_set_aside");
   const auto found = storage_->ReadVersioned(kClaimKey);
-  if (found && ParseClaim(found->text)->run == run_id_ &&
-      TakeClaim(found, "")) {
-    return;
-  }
+  const auto claim = found ? ParseClaim(found->text) : std::nullopt;
+  if (claim && claim->run == run_id_ && TakeClaim(found, "")) return;
   throw Error(fmt::format("{}: another process has taken the folder meanwhile",
                           storage_->root()));
 }
@@ -227,12 +225,30 @@ bool RunFolder::SetAsideOwnFiles() {
     }
   }
   if (old.empty()) return false;
-  const std::string target = NextPrevious();
+  const std::string target = PlaceForOwnFiles();
   base::LogWarning(
       "{}: {} comes a second time; the {} files of its first are now under {}",
       storage_->root(), options_.worker, old.size(), target);
   for (const std::string& key : old) storage_->Move(key, target + key);
   return true;
+}
+
+// A worker's ledger goes last, so a place that has files of it and no ledger is
+// that of one who was killed while it moved them.
+std::string RunFolder::PlaceForOwnFiles() const {
+  const int64_t count = CountPrevious();
+  for (int64_t n = count; n > 0; --n) {
+    const std::string place = PreviousPrefix(n);
+    const auto files = storage_->List(place);
+    const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
+      return BelongsTo(options_.worker,
+                       std::string_view(file.key).substr(place.size()));
+    });
+    if (!is_own) continue;
+    if (storage_->Stat(place + LedgerKey(options_.worker))) break;
+    return place;
+  }
+  return PreviousPrefix(count + 1);
 }
 
 void RunFolder::AwaitChange() const {
@@ -271,7 +287,7 @@ void RunFolder::Leave(Ledger ledger, Ending ending, std::string_view reason) {
   if (AllWorkersClosed()) {
     // Workers that close at the same time may each see all the others closed.
     if (!options_.managed) {
-      const std::string marker = ToJson(MakeMarker());
+      const std::string marker = ToJson(LastWordOf(LookAt(*storage_)));
       storage_->CreateExclusive(kEndMarkerKey, base::AsBytes(marker));
     }
     SMDEBUG_KILL_POINT("after_marker");
@@ -303,16 +319,6 @@ bool RunFolder::AllWorkersClosed() const {
         return ledger.closed && ledger.run == run_id_;
       });
   return closed >= options_.num_workers;
-}
-
-EndMarker RunFolder::MakeMarker() const {
-  const RunInfo info = Judge(LookAt(*storage_));
-  EndMarker marker = {.run = run_id_, .reason = info.reason};
-  if (info.state == RunState::kFailed) marker.ending = Ending::kFailed;
-  if (info.state == RunState::kInterrupted) {
-    marker.ending = Ending::kInterrupted;
-  }
-  return marker;
 }
 
 void RunFolder::GiveUpClaim() {

@@ -83,7 +83,8 @@ class RunFolder {
   // Whether the run that has ended was of this job, by its name alone.
   bool WasOfThisJob(const Survey& survey) const;
   bool HasOldFiles() const;
-  std::string NextPrevious() const;
+  // How many runs lie below previous/.
+  int64_t CountPrevious() const;
   void CheckWorkerIsFree(const Survey& survey) const;
   void CheckWritable() const;
   // False if another process was faster.
@@ -92,11 +93,11 @@ class RunFolder {
   void SetAside(const std::string& target);
   // Moves what an earlier process of this worker wrote; tells whether it did.
   bool SetAsideOwnFiles();
+  std::string PlaceForOwnFiles() const;
   void AwaitChange() const;
   Claim OwnClaim() const;
   void FillIn(Ledger& ledger) const;
   bool AllWorkersClosed() const;
-  EndMarker MakeMarker() const;
   void Put(std::string_view key, std::string_view text);
   void GiveUpClaim();
 

@@ -318,6 +318,32 @@ TEST_F(RunFolderTest, AWorkerThatComesAgainSetsItsOwnFilesAside) {
   EXPECT_TRUE(GetFile(*storage_, LedgerKey("worker_1")));
 }
 
+TEST_F(RunFolderTest, AWorkerKilledWhileItSetsItsFilesAsideGoesOnWithIt) {
+  constexpr char kEvents[] =
+      "events/000000000001/000000000001_worker_0.tfevents";
+  auto other = OneOfTwo("worker_1", "job 1");
+  other->Enter();
+  PutFile(*storage_, std::string("previous/1/") + kIndex, "of an older run");
+  PutFile(*storage_, "previous/1/ledger/worker_0.json", "of an older run");
+  // The index of its first time is moved, the rest is not.
+  PutFile(*storage_, std::string("previous/2/") + kIndex, "index");
+  PutFile(*storage_, "previous/3/ledger/worker_1.json", "of another worker");
+  PutFile(*storage_, kEvents, "events");
+  PutFile(*storage_, LedgerKey("worker_0"),
+          ToJson(Ledger{.worker = "worker_0",
+                        .num_workers = 2,
+                        .run = other->run_id(),
+                        .host = base::HostName(),
+                        .pid = DeadProcess()}));
+  auto again = OneOfTwo("worker_0", "job 1");
+  EXPECT_EQ(again->Enter(), Entered::kContinued);
+  EXPECT_THAT(Keys(*storage_, "previous/2/"),
+              ElementsAre(std::string("previous/2/") + kEvents,
+                          std::string("previous/2/") + kIndex,
+                          "previous/2/ledger/worker_0.json"));
+  EXPECT_THAT(Keys(*storage_, "previous/4/"), IsEmpty());
+}
+
 TEST_F(RunFolderTest, ASecondJobOfManyIsNotLetIntoAFinishedRun) {
   auto first = OneOfTwo("worker_0", "job 1");
   auto second = OneOfTwo("worker_1", "job 1");
@@ -408,6 +434,26 @@ TEST_F(RunFolderTest, ARunWhoseProcessIsGoneWasKilled) {
   EXPECT_EQ(Info().state, RunState::kKilled);
   EXPECT_THAT(Info().reason, HasSubstr("worker_0"));
   EXPECT_EQ(Info().id, "killed");
+}
+
+// All has been said, and the end marker is missing.
+TEST_F(RunFolderTest, WhoLeavesStillHasTheFolderUntilTheMarkerIsThere) {
+  auto folder = Single();
+  folder->Enter();
+  Ledger ledger =
+      ParseLedger(*GetFile(*storage_, LedgerKey("worker_0")), "ledger");
+  ledger.closed = true;
+  ledger.ending = "finished";
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_EQ(Info().state, RunState::kRunning);
+  EXPECT_THROW(Single()->Enter(), RunBusyError);
+
+  ledger.pid = DeadProcess();
+  PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_EQ(Info().state, RunState::kKilled);
+  EXPECT_THAT(Info().reason, HasSubstr("end marker"));
+  EXPECT_EQ(Single()->Enter(), Entered::kNew);
+  EXPECT_TRUE(GetFile(*storage_, "previous/1/ledger/worker_0.json"));
 }
 
 TEST_F(RunFolderTest, RunsOfOldAndEmptyFoldersTellNothing) {

@@ -148,7 +148,12 @@ bool IsAlive(const Ledger& ledger) {
       {ledger.host, ledger.machine, ledger.pid, ledger.start, ledger.updated});
 }
 
-Survey LookAt(const Storage& storage) {
+namespace {
+
+RunInfo JudgeNow(const Survey& survey);
+
+// Without the judgement.
+Survey LookOnce(const Storage& storage) {
   Survey survey;
   // The order is that of a writer, backwards.
   survey.marker = ReadMarker(storage);
@@ -191,6 +196,19 @@ Survey LookAt(const Storage& storage) {
     survey.marker.reset();
   }
   survey.ledgers = std::move(ledgers);
+  return survey;
+}
+
+}  // namespace
+
+Survey LookAt(const Storage& storage) {
+  Survey survey = LookOnce(storage);
+  survey.info = JudgeNow(survey);
+  if (survey.info.state != RunState::kKilled) return survey;
+  // A process may have written its last word and ended while we looked. Of one
+  // that is known to be gone, another look sees everything.
+  survey = LookOnce(storage);
+  survey.info = JudgeNow(survey);
   return survey;
 }
 
@@ -255,7 +273,19 @@ const Ledger* FindWriter(const Survey& survey) {
   return nullptr;
 }
 
-RunInfo Judge(const Survey& survey) {
+EndMarker LastWordOf(const Survey& survey) {
+  EndMarker word = {.run = survey.id};
+  for (const Ledger& ledger : survey.ledgers) {
+    if (!ledger.closed || EndingOf(ledger) == Ending::kFinished) continue;
+    if (word.ending != Ending::kFailed) word.ending = EndingOf(ledger);
+    if (word.reason.empty()) word.reason = ledger.reason;
+  }
+  return word;
+}
+
+namespace {
+
+RunInfo JudgeNow(const Survey& survey) {
   RunInfo info = {.id = survey.id};
   if (survey.is_starting()) {
     info.state =
@@ -269,16 +299,12 @@ RunInfo Judge(const Survey& survey) {
     return info;
   }
   // The last word of the workers counts where a platform wrote the marker.
-  Ending worst = Ending::kFinished;
-  for (const Ledger& ledger : survey.ledgers) {
-    if (!ledger.closed || EndingOf(ledger) == Ending::kFinished) continue;
-    if (worst != Ending::kFailed) worst = EndingOf(ledger);
-    if (info.reason.empty()) info.reason = ledger.reason;
-  }
+  const EndMarker word = LastWordOf(survey);
+  info.reason = word.reason;
   if (survey.marker) {
     const bool is_told = survey.marker->ending != Ending::kFinished;
     if (is_told) info.reason = survey.marker->reason;
-    info.state = StateOf(is_told ? survey.marker->ending : worst);
+    info.state = StateOf(is_told ? survey.marker->ending : word.ending);
     return info;
   }
   if (FindWriter(survey) != nullptr) {
@@ -294,7 +320,20 @@ RunInfo Judge(const Survey& survey) {
   }
   if (!survey.ledgers.empty() && static_cast<int64_t>(survey.ledgers.size()) >=
                                      survey.ledgers.front().num_workers) {
-    info.state = StateOf(worst);  // The platform's marker is yet to come.
+    // The platform's marker is yet to come.
+    info.state = StateOf(word.ending);
+    if (!survey.claim) return info;
+    // The last to leave gives up the claim, after the marker is there.
+    constexpr auto is_alive = [](const Ledger& ledger) {
+      return IsAlive(ledger);
+    };
+    if (std::ranges::any_of(survey.ledgers, is_alive)) {
+      info.state = RunState::kRunning;
+      info.reason.clear();
+    } else if (info.state == RunState::kFinished) {
+      info.state = RunState::kKilled;
+      info.reason = "its last process was ended before it wrote the end marker";
+    }
     return info;
   }
   // Whoever is known has closed; others of the job may be about to enter.
@@ -318,7 +357,9 @@ RunInfo Judge(const Survey& survey) {
   return info;
 }
 
-RunInfo InfoOf(const Storage& storage) { return Judge(LookAt(storage)); }
+}  // namespace
+
+RunInfo InfoOf(const Storage& storage) { return LookAt(storage).info; }
 
 }  // namespace run
 }  // namespace smdebug

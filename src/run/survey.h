@@ -35,6 +35,7 @@ struct Survey {
   std::optional<EndMarker> marker = {};
   std::vector<Ledger> ledgers = {};  // Of this run, by worker.
   std::vector<Damage> damage = {};   // Ledgers that cannot be read.
+  RunInfo info = {};                 // What all this amounts to.
 
   // Whether nothing of the run is there yet: what lies in the folder is of the
   // one before.
@@ -60,11 +61,14 @@ std::string WhyNoRun(const Storage& storage);
 // that Judge() knows and does not guess.
 bool IsOfThisMachine(const Survey& survey);
 
-// What `survey` amounts to, as things are now.
-RunInfo Judge(const Survey& survey);
+// What `survey` amounts to, as things were at its time.
+inline const RunInfo& Judge(const Survey& survey) { return survey.info; }
 
 // Judge(LookAt(storage)).
 RunInfo InfoOf(const Storage& storage);
+
+// The worst that the workers that have closed say, and the first reason.
+EndMarker LastWordOf(const Survey& survey);
 
 // Whether the process that wrote it lives, as far as this one can know: on
 // another machine it counts as gone when it has been silent for five minutes.

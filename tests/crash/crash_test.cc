@@ -1,103 +1,175 @@
 // A process killed at any moment leaves only whole, published steps, and the
 // next run in the same folder just works.
-#include <spawn.h>
-#include <sys/wait.h>
-
-#include <csignal>
+#include <algorithm>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smdebug/hook.h"
-#include "tests/testing/hook.h"
-#include "tests/testing/run.h"
+#include "smdebug/run.h"
+#include "src/run/survey.h"
+#include "tests/crash/run_content.h"
+#include "tests/crash/victim.h"
 #include "tests/testing/temp_dir.h"
 
-namespace smdebug {
+namespace smdebug::testing {
 namespace {
 
-using testing::ReadStep;
-using testing::Steps;
-using testing::TempDir;
-
-// Runs the victim, to be killed at `point`. True if it was.
-bool RunVictim(const std::string& out_dir, const std::string& point) {
-  std::string kill_at = "SMDEBUG_KILL_AT=" + point;
-  std::string program = CRASH_VICTIM;
-  std::string argument = out_dir;
-  char* const argv[] = {program.data(), argument.data(), nullptr};
-  char* const env[] = {kill_at.data(), nullptr};
-  pid_t child = 0;
-  if (posix_spawn(&child, program.c_str(), nullptr, nullptr, argv, env) != 0) {
-    throw std::runtime_error("cannot start " + program);
-  }
-  int status = 0;
-  if (waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid");
-  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+// Runs a victim to its end. True if it was killed.
+bool RunVictim(const std::string& out_dir, const VictimOptions& options) {
+  Victim victim(out_dir, options);
+  victim.AwaitEnd();
+  if (victim.killed()) return true;
+  EXPECT_EQ(victim.exit_code(), 0) << victim.output();
   return false;
 }
 
-// Every step in the folder is whole: five tensors and the scalar, all bytes
-// right. Returns how many there are.
-size_t CheckSteps(const Storage& storage) {
-  const auto steps = Steps(storage);
-  for (size_t i = 0; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i], int64_t(i)) << "steps are published in order";
-    const auto records = ReadStep(storage, steps[i]);
-    EXPECT_EQ(records.size(), 6u);
-    for (const auto& [name, record] : records) {
-      if (name == "scalar/loss") {
-        EXPECT_EQ(record.As<double>(), std::vector<double>{double(i)});
-      } else {
-        EXPECT_EQ(record.As<float>(), std::vector<float>(5000, float(i)));
-      }
-    }
-  }
-  return steps.size();
+size_t CountSteps(const Storage& storage) {
+  const RunContent content = ReadContent(storage);
+  const auto own = content.steps.find("worker_0");
+  return own == content.steps.end() ? 0 : own->second.size();
 }
 
-class CrashTest : public ::testing::TestWithParam<const char*> {};
+// The next start finds its way, and both runs are whole afterwards.
+void ExpectNextStart(const std::string& out_dir, const RunContent& before) {
+  ASSERT_FALSE(RunVictim(out_dir, {.tag = 9, .steps = 4}));
+  const auto storage = OpenLocalStorage(out_dir);
+  ExpectAnswers(storage);
+  EXPECT_EQ(LookAtRun(*storage).state, RunState::kFinished);
+  EXPECT_EQ(ReadContent(*storage),
+            (RunContent{.tag = 9, .steps = {{"worker_0", {0, 1, 2, 3}}}}));
+  const auto previous = OpenPrevious(out_dir, 1);
+  EXPECT_EQ(ReadContent(*previous), before);
+  if (HasRunFiles(*previous)) ExpectAnswers(previous);
+}
 
-TEST_P(CrashTest, LeavesWholeStepsAndAFolderThatCanBeUsedAgain) {
+class CrashTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  TempDir dir_;
+  const std::string run_ = dir_ / "run";
+  const std::shared_ptr<Storage> storage_ = OpenLocalStorage(run_);
+};
+
+using PublishCrashTest = CrashTest;
+
+TEST_P(PublishCrashTest, LeavesWholeStepsAndAFolderThatCanBeUsedAgain) {
   const std::string point = GetParam();
   int kills = 0;
-  for (int nth : {1, 2, 5, 10, 11}) {
-    TempDir dir;
-    const std::string run = dir / "run";
-    const bool killed = RunVictim(run, point + ":" + std::to_string(nth));
+  for (const int nth : {1, 2, 5, 10, 11}) {
+    const std::string run = dir_ / std::to_string(nth);
+    const std::string kill_at = point + ":" + std::to_string(nth);
+    const bool killed = RunVictim(run, {.tag = 1, .kill_at = kill_at});
     const auto storage = OpenLocalStorage(run);
-    const size_t whole = CheckSteps(*storage);
+    ExpectAnswers(storage);
     if (!killed) {
-      EXPECT_EQ(whole, 10u);
+      EXPECT_EQ(CountSteps(*storage), 10U);
       continue;
     }
     ++kills;
-    if (whole > 0) {
+    EXPECT_EQ(LookAtRun(*storage).state, RunState::kKilled);
+    if (CountSteps(*storage) > 0) {
       EXPECT_TRUE(
           storage->Stat("collections/000000000/worker_0_collections.json"));
     }
-    Hook hook(testing::SaveEverything(run));
-    hook.BeginStep();
-    testing::SaveFloats(hook, "again", {1});
-    hook.Close();
-    EXPECT_EQ(hook.stats().steps_saved, 1);
-    EXPECT_EQ(ReadStep(*storage, 0).count("again"), 1u);
-    if (whole > 0) {
-      EXPECT_EQ(CheckSteps(*OpenLocalStorage(run + "/previous/1")), whole);
-    }
+    ExpectNextStart(run, ReadContent(*storage));
   }
   EXPECT_GT(kills, 0) << "the point was never reached";
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Points, CrashTest,
+    Points, PublishCrashTest,
     ::testing::Values("before_event_publish", "after_event_publish",
                       "before_index_publish", "after_index_publish",
                       "before_collections_publish"),
     [](const auto& tested) { return std::string(tested.param); });
 
+// "after_move:2" as the names of tests have it.
+std::string NameOfPoint(const ::testing::TestParamInfo<const char*>& tested) {
+  std::string name = tested.param;
+  std::ranges::replace(name, ':', '_');
+  return name;
+}
+
+using EnterCrashTest = CrashTest;
+
+TEST_P(EnterCrashTest, ANewFolderCanBeEnteredAgain) {
+  ASSERT_TRUE(RunVictim(run_, {.tag = 1, .kill_at = GetParam()}));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+  ExpectNextStart(run_, {});
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, EnterCrashTest,
+                         ::testing::Values("after_claim:1", "after_enter:1"),
+                         NameOfPoint);
+
+using SetAsideCrashTest = CrashTest;
+
+TEST_P(SetAsideCrashTest, TheRunBeforeEndsUpWholeInItsPlace) {
+  ASSERT_TRUE(RunVictim(run_, {.tag = 1, .kill_at = "after_index_publish:3"}));
+  const RunContent before = ReadContent(*storage_);
+  ASSERT_EQ(CountSteps(*storage_), 3U);
+  // A second kill at the same point must not lead elsewhere.
+  for (const int64_t tag : {2, 3}) {
+    ASSERT_TRUE(RunVictim(run_, {.tag = tag, .kill_at = GetParam()}));
+    ExpectAnswers(storage_);
+    EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+    const RunContent seen = ReadContent(*storage_);
+    EXPECT_TRUE(seen == before || seen == RunContent());
+    if (run::LookAt(*storage_).is_starting()) {
+      EXPECT_FALSE(HasRunFiles(*OpenPrevious(run_, 2)));
+    }
+  }
+  ExpectNextStart(run_, before);
+}
+
+TEST_P(SetAsideCrashTest, AFailedRunTakesItsMarkerAlong) {
+  ASSERT_FALSE(RunVictim(run_, {.tag = 1, .steps = 5, .fails = true}));
+  const RunContent before = ReadContent(*storage_);
+  ASSERT_EQ(CountSteps(*storage_), 5U);
+  ASSERT_TRUE(RunVictim(run_, {.tag = 2, .kill_at = GetParam()}));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+  ExpectNextStart(run_, before);
+  EXPECT_EQ(LookAtRun(*OpenPrevious(run_, 1)).state, RunState::kFailed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, SetAsideCrashTest,
+                         ::testing::Values("after_claim:1", "after_move:1",
+                                           "after_move:2", "after_move:3",
+                                           "after_move:4", "after_move:5",
+                                           "after_move:6", "after_set_aside:1",
+                                           "after_enter:1"),
+                         NameOfPoint);
+
+using LeaveCrashTest = CrashTest;
+
+TEST_F(LeaveCrashTest, WithoutItsMarkerARunIsSetAside) {
+  ASSERT_TRUE(RunVictim(run_, {.tag = 1, .kill_at = "after_last_ledger:1"}));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+  EXPECT_EQ(CountSteps(*storage_), 10U);
+  ExpectNextStart(run_, ReadContent(*storage_));
+}
+
+TEST_F(LeaveCrashTest, WithItsMarkerARunHasFinished) {
+  ASSERT_TRUE(RunVictim(run_, {.tag = 1, .kill_at = "after_marker:1"}));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFinished);
+  Victim next(run_, {.tag = 2});
+  next.AwaitEnd();
+  EXPECT_TRUE(next.Said("refused")) << next.output();
+  EXPECT_EQ(CountSteps(*storage_), 10U);
+}
+
+TEST_F(LeaveCrashTest, WithItsMarkerARunHasFailed) {
+  ASSERT_TRUE(
+      RunVictim(run_, {.tag = 1, .fails = true, .kill_at = "after_marker:1"}));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFailed);
+  ExpectNextStart(run_, ReadContent(*storage_));
+}
+
 }  // namespace
-}  // namespace smdebug
+}  // namespace smdebug::testing
