@@ -61,6 +61,7 @@ def test_a_webhook_gets_what_slack_shows_and_the_facts(
     (line,) = trail()
     assert line.pop("time") > 1.6e9
     assert line == {
+        "run": "",
         "rule": "Vanishing",
         "step": 7,
         "message": "It is bad.",
