@@ -22,8 +22,8 @@
 #include "smdebug/trial.h"
 #include "src/base/bytes.h"
 #include "src/index/collections_file.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
 
 namespace smdebug {
 namespace {

@@ -17,7 +17,7 @@ namespace {
 // The process that the ledger names, if it lives here and shows that it writes
 // the run. A ledger is a file, and may name anyone.
 std::optional<base::ProcessId> FindWriter(const run::Ledger& ledger,
-                                    const Storage& storage) {
+                                          const Storage& storage) {
   if (ledger.closed || ledger.pid <= 1 || ledger.host != base::HostName()) {
     return std::nullopt;
   }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "src/base/clock.h"
-#include "src/run/keys.h"
 #include "src/rules/registry.h"
 #include "src/rules/session.h"
+#include "src/run/keys.h"
 #include "src/steps/step_source.h"
 
 namespace smdebug {

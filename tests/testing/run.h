@@ -10,10 +10,10 @@
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
 #include "src/base/crc32c.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 
 // Reads a run back for the tests of the write side, file by file and without

@@ -16,8 +16,8 @@ constexpr std::string_view kFolder = "packs/";
 constexpr std::string_view kSuffix = ".pack";
 
 std::string ObjectKey(int64_t step, std::string_view worker) {
-  return fmt::format("{}{:012}_{}{}", kFolder, step,
-                     run::EncodeWorker(worker), kSuffix);
+  return fmt::format("{}{:012}_{}{}", kFolder, step, run::EncodeWorker(worker),
+                     kSuffix);
 }
 
 std::string ItemName(int64_t step, std::string_view worker) {

@@ -13,10 +13,10 @@
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
 #include "src/index/collections_file.h"
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::testing {

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/run/keys.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
 #include "tests/testing/files.h"

@@ -151,6 +151,7 @@ def test_a_folder_that_is_removed(make_hook: MakeHook, run_dir: Path, bare: byte
 
 def test_a_folder_that_cannot_be_made(make_hook: MakeHook, run_dir: Path, bare: bytes) -> None:
     hook = everything(make_hook)
+    run_dir.rmdir()
     run_dir.write_text("a file is in the way")
     assert model(hook) == bare
     assert hook.stats == {}
