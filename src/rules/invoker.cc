@@ -47,7 +47,7 @@ int64_t Invoker::steps_judged() const noexcept {
 double SecondsSinceNewestFile(const Storage& storage) {
   if (storage.Stat(run::kEndMarkerKey)) return 0;
   double newest = steps::NewestStep(*steps::OpenStepSource(&storage));
-  for (const FileInfo& file : storage.List("collections/")) {
+  for (const FileInfo& file : storage.List(run::kCollectionsPrefix)) {
     newest = std::max(newest, file.modified);
   }
   return newest == 0 ? 0 : std::max(0.0, base::WallSeconds() - newest);

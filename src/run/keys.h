@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-// Names of the files below a run's root (docs/formats/run-folder.md). Nobody
-// else spells them.
+// Names of the files below a run's root (docs/formats/run-folder.md).
 namespace smdebug::run {
 
 inline constexpr std::string_view kEndMarkerKey = "training_job_end.ts";

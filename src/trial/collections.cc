@@ -13,7 +13,7 @@ namespace smdebug::trial {
 
 std::shared_ptr<const CollectionFiles> CollectionFiles::ReadAgain(
     const Storage& storage) const {
-  std::vector<FileInfo> files = storage.List("collections/");
+  std::vector<FileInfo> files = storage.List(run::kCollectionsPrefix);
   if (files == seen_) return nullptr;
   auto fresh = std::make_shared<CollectionFiles>();
   for (const FileInfo& file : files) fresh->Read(storage, file);

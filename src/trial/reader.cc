@@ -196,7 +196,7 @@ SnapshotPtr Reader::LookAtAll() {
 
 bool Reader::AllWorkersClosed(const Snapshot& known) const {
   int64_t closed = 0;
-  for (const FileInfo& file : storage_->List("ledger/")) {
+  for (const FileInfo& file : storage_->List(run::kLedgerPrefix)) {
     const std::optional<Blob> blob = storage_->Read(file.key);
     try {
       if (blob && run::ParseLedger(blob->text(), file.key).closed) ++closed;
