@@ -18,6 +18,9 @@ function(smdebug_module name)
     if(smdebug_storage IN_LIST ARG_DEPS)
       target_link_libraries(${name}_test PRIVATE test_stores)  # tests/testing
     endif()
+    if(smdebug_steps IN_LIST ARG_DEPS)
+      target_link_libraries(${name}_test PRIVATE ten_step_objects)  # tests/testing
+    endif()
     smdebug_use_test_headers(${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS unit TIMEOUT 300)

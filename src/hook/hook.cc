@@ -117,23 +117,25 @@ uint64_t Hook::due_key() const {
 }
 
 void Hook::CountLate(std::string_view name) {
-  if (!recorder_->IsClosed()) return;
   recorder_->Guard("call", [&] { recorder_->CountLate(name); });
 }
 
 void Hook::Save(std::string_view name, const TensorView& tensor) {
-  if (!recorder_->StepIsDue()) return CountLate(name);
+  if (recorder_->IsIdle()) return;
+  if (recorder_->IsClosed()) return CountLate(name);
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }
 
 void Hook::Save(TensorName& name, const TensorView& tensor) {
-  if (!recorder_->StepIsDue()) return CountLate(name.text());
+  if (recorder_->IsIdle()) return;
+  if (recorder_->IsClosed()) return CountLate(name.text());
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }
 
 void Hook::SaveAs(std::span<const std::string_view> names,
                   const TensorView& tensor) {
-  if (!recorder_->StepIsDue()) {
+  if (recorder_->IsIdle()) return;
+  if (recorder_->IsClosed()) {
     for (const std::string_view name : names) CountLate(name);
     return;
   }

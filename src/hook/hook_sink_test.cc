@@ -16,7 +16,7 @@
 #include "tests/testing/fault_storage.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
-#include "tests/testing/packed_sink.h"
+#include "tests/testing/ten_step_objects.h"
 
 // A hook over a sink that reports late, several steps at once, and from a
 // thread of its own.
@@ -27,9 +27,9 @@ using smdebug::testing::FaultStorage;
 using smdebug::testing::GetFile;
 using smdebug::testing::Keys;
 using smdebug::testing::Operation;
-using smdebug::testing::PackedSink;
 using smdebug::testing::SaveEverything;
 using smdebug::testing::SaveFloats;
+using smdebug::testing::TenStepSink;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -84,7 +84,7 @@ class HookSinkTest : public ::testing::Test {
   FaultStorage& faulty_ = *shared_;
   const steps::SinkMakerForTesting maker_{
       [](std::shared_ptr<Storage> storage, Durability) {
-        return std::make_shared<PackedSink>(std::move(storage));
+        return std::make_shared<TenStepSink>(std::move(storage));
       }};
 };
 
@@ -103,8 +103,8 @@ TEST_F(HookSinkTest, AStepCountsWhenItIsReported) {
   EXPECT_EQ(hook->stats().scalars_saved, 10);
   hook->Close();
   EXPECT_THAT(onlooker->steps(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1));
-  EXPECT_THAT(Keys(faulty_.inner(), "packed/"),
-              ElementsAre("packed/000000000000_worker_0.steps"));
+  EXPECT_THAT(Keys(faulty_.inner(), "index/"),
+              ElementsAre("index/000000000000_worker_0.pack"));
   EXPECT_THAT(Keys(faulty_.inner(), "events/"), IsEmpty());
 }
 
@@ -119,9 +119,9 @@ TEST_F(HookSinkTest, ClosingWaitsForTheLastReport) {
   EXPECT_EQ(LastLedger().scalars_saved, 13);
   EXPECT_THAT(onlooker->steps(), SizeIs(14));
   EXPECT_EQ(onlooker->steps().back(), -1);
-  EXPECT_THAT(Keys(faulty_.inner(), "packed/"),
-              ElementsAre("packed/000000000000_worker_0.steps",
-                          "packed/000000000010_worker_0.steps"));
+  EXPECT_THAT(Keys(faulty_.inner(), "index/"),
+              ElementsAre("index/000000000000_worker_0.pack",
+                          "index/000000000010_worker_0.pack"));
 }
 
 TEST_F(HookSinkTest, StepsAreLostTogetherAndTheirScalarsAreNot) {
@@ -190,7 +190,7 @@ TEST_F(HookSinkTest, ASinkThatDoesNotReportDoesNotHoldUpClosing) {
 }
 
 TEST_F(HookSinkTest, WorkersShareASinkAndEachHearsOfItsOwn) {
-  const auto sink = std::make_shared<PackedSink>(shared_);
+  const auto sink = std::make_shared<TenStepSink>(shared_);
   const steps::SinkMakerForTesting shared_maker(
       [&](const std::shared_ptr<Storage>&, Durability) { return sink; });
   auto one = Open({}, Worker::OfRank(0, 2));

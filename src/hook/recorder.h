@@ -94,9 +94,13 @@ class Recorder {
     return due_.load(std::memory_order_relaxed) == Due::kSomething &&
            !InChild();
   }
-  // Whether a Save() now comes after Close(), which is counted.
+  // Whether a Save() now has nothing to do, not even to count.
+  bool IsIdle() const noexcept {
+    return due_.load(std::memory_order_relaxed) == Due::kNothing;
+  }
+  // Whether it comes after Close().
   bool IsClosed() const noexcept {
-    return due_.load(std::memory_order_relaxed) == Due::kClosed && !InChild();
+    return due_.load(std::memory_order_relaxed) == Due::kClosed;
   }
   void CountLate(std::string_view name) SMDEBUG_EXCLUDES(mu_);
   bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);

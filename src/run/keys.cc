@@ -120,6 +120,20 @@ std::optional<std::string> ParseWorkerFileKey(std::string_view key) {
   return std::string(*worker);
 }
 
+std::optional<std::string> WorkerOfKey(std::string_view key) {
+  if (!key.starts_with(kIndexPrefix) && !key.starts_with(kEventsPrefix)) {
+    return ParseWorkerFileKey(key);
+  }
+  const std::string_view name = key.substr(key.rfind('/') + 1);
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.substr(dot) == ".tmp") {
+    return std::nullopt;
+  }
+  std::optional<StepFile> file = ParseStem(name.substr(0, dot));
+  if (!file) return std::nullopt;
+  return std::move(file->worker);
+}
+
 bool IsValidWorkerName(std::string_view worker) noexcept {
   const auto forbidden = [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -70,6 +70,11 @@ std::optional<StepFile> ParseStepFileKey(std::string_view key);
 // The worker of a collections or ledger file; nullopt for any other key.
 std::optional<std::string> ParseWorkerFileKey(std::string_view key);
 
+// The worker, undecoded, that wrote a file of steps, whatever its layout, a
+// collections or a ledger file: "<digits>_<worker>.<anything>" below index/ and
+// events/. nullopt for any other key, ".tmp" files among them.
+std::optional<std::string> WorkerOfKey(std::string_view key);
+
 // Whether `worker` can stand in file names: not empty, no '/', no control
 // character, at most 200 bytes.
 bool IsValidWorkerName(std::string_view worker) noexcept;

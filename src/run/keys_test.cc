@@ -144,5 +144,21 @@ TEST(RunFilesTest, WorkerNamesAreCheckedForWhatFileNamesForbid) {
   EXPECT_FALSE(IsValidWorkerName(std::string(201, 'w')));
 }
 
+TEST(RunFilesTest, TellsTheWorkerWhateverTheLayoutOfSteps) {
+  for (const std::string& key :
+       {EventFileKey(7, "a.b_0"), IndexFileKey(7, "a.b_0"),
+        CollectionsFileKey("a.b_0"), LedgerKey("a.b_0"),
+        std::string("index/000000000120_a.b_0.pack"),
+        std::string("events/3/000000000120_a.b_0.smd")}) {
+    EXPECT_EQ(WorkerOfKey(key), "a.b_0") << key;
+  }
+  for (const char* key :
+       {"index/", "index/000000000120", "index/notes.txt", "index/7_.json",
+        "index/000000000/000000000007_worker_0.json.tmp", "rules/7_w.json",
+        "claim.smd"}) {
+    EXPECT_EQ(WorkerOfKey(key), std::nullopt) << key;
+  }
+}
+
 }  // namespace
 }  // namespace smdebug::run

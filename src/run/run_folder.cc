@@ -30,14 +30,6 @@ constexpr std::chrono::milliseconds kLookAgainAfter{100};
 // start within this time of each other.
 constexpr double kTogetherSeconds = 600;
 
-// Whether `key` was written by `worker`.
-bool BelongsTo(std::string_view worker, std::string_view key) {
-  if (const auto step_file = ParseStepFileKey(key)) {
-    return step_file->worker == worker;
-  }
-  return ParseWorkerFileKey(key) == worker;
-}
-
 }  // namespace
 
 RunFolder::RunFolder(std::shared_ptr<Storage> storage, Options options)
@@ -48,7 +40,7 @@ RunFolder::RunFolder(std::shared_ptr<Storage> storage, Options options)
 RunFolder::~RunFolder() {
   if (!entered_) return;
   try {
-    GiveUpClaim();
+    if (!OthersWrite()) GiveUpClaim();
   } catch (const std::exception&) {
     // The process ends, and with it the claim.
   }
@@ -219,7 +211,7 @@ bool RunFolder::SetAsideOwnFiles() {
   std::vector<std::string> old;
   for (const std::string_view prefix : kRunPrefixes) {
     for (FileInfo& file : storage_->List(prefix)) {
-      if (BelongsTo(options_.worker, file.key)) {
+      if (WorkerOfKey(file.key) == options_.worker) {
         old.push_back(std::move(file.key));
       }
     }
@@ -241,8 +233,8 @@ std::string RunFolder::PlaceForOwnFiles() const {
     const std::string place = PreviousPrefix(n);
     const auto files = storage_->List(place);
     const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
-      return BelongsTo(options_.worker,
-                       std::string_view(file.key).substr(place.size()));
+      return WorkerOfKey(std::string_view(file.key).substr(place.size())) ==
+             options_.worker;
     });
     if (!is_own) continue;
     if (storage_->Stat(place + LedgerKey(options_.worker))) break;
@@ -302,7 +294,7 @@ void RunFolder::Abandon(Ledger ledger) {
   ledger.ending = EndingName(Ending::kInterrupted);
   ledger.reason = "started over";
   WriteLedger(std::move(ledger));
-  GiveUpClaim();
+  if (!OthersWrite()) GiveUpClaim();
   presence_ = {};
   entered_ = false;
 }
@@ -319,6 +311,15 @@ bool RunFolder::AllWorkersClosed() const {
         return ledger.closed && ledger.run == run_id_;
       });
   return closed >= options_.num_workers;
+}
+
+bool RunFolder::OthersWrite() const {
+  return options_.num_workers > 1 &&
+         std::ranges::any_of(
+             LookAt(*storage_).ledgers, [&](const Ledger& ledger) {
+               return ledger.run == run_id_ &&
+                      ledger.worker != options_.worker && !ledger.closed;
+             });
 }
 
 void RunFolder::GiveUpClaim() {

@@ -99,6 +99,8 @@ class RunFolder {
   void FillIn(Ledger& ledger) const;
   bool AllWorkersClosed() const;
   void Put(std::string_view key, std::string_view text);
+  // Whether other workers of this run have not closed.
+  bool OthersWrite() const;
   void GiveUpClaim();
 
   const std::shared_ptr<Storage> storage_;

@@ -223,20 +223,18 @@ std::string IdentityOf(const Storage& storage) {
 }
 
 bool HoldsRun(const Storage& storage) {
-  const auto has_any = [&](std::string_view prefix, auto parse) {
-    return std::ranges::any_of(storage.List(prefix), [&](const FileInfo& file) {
-      return parse(file.key).has_value();
+  const auto has_any = [&](std::string_view prefix) {
+    return std::ranges::any_of(storage.List(prefix), [](const FileInfo& file) {
+      return WorkerOfKey(file.key).has_value();
     });
   };
   if (const auto blob = storage.Read(kClaimKey)) {
     const auto claim = ParseClaim(blob->text());
     return !claim || claim->moving.empty();
   }
-  return storage.Stat(kEndMarkerKey) ||
-         has_any(kCollectionsPrefix, ParseWorkerFileKey) ||
-         has_any(kLedgerPrefix, ParseWorkerFileKey) ||
-         has_any(kIndexPrefix, ParseStepFileKey) ||
-         has_any(kEventsPrefix, ParseStepFileKey);
+  return storage.Stat(kEndMarkerKey) || has_any(kCollectionsPrefix) ||
+         has_any(kLedgerPrefix) || has_any(kIndexPrefix) ||
+         has_any(kEventsPrefix);
 }
 
 std::string WhyNoRun(const Storage& storage) {

@@ -13,6 +13,7 @@
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
 #include "smdebug/trial.h"
+#include "src/base/bytes.h"
 #include "src/query/run_summary.h"
 #include "src/query/verify_run.h"
 #include "tests/testing/files.h"
@@ -24,7 +25,6 @@ namespace smdebug {
 namespace {
 
 using nlohmann::json;
-using testing::TenStepWriter;
 using testing::TestTrial;
 
 using ::testing::ElementsAre;
@@ -37,7 +37,6 @@ class PackedRunTest : public ::testing::Test {
   static std::shared_ptr<Storage> Packed(const Storage& pairs) {
     auto storage = OpenMemoryStorage();
     testing::PackRun(pairs, *storage);
-    EXPECT_THAT(storage->List("index/"), IsEmpty());
     EXPECT_THAT(storage->List("events/"), IsEmpty());
     return storage;
   }
@@ -57,7 +56,7 @@ class PackedRunTest : public ::testing::Test {
     made.run.End();
   }
 
-  const steps::ScopedStepSource toy_{testing::TenStepSources()};
+  const testing::TenStepLayout layout_;
 };
 
 TEST_F(PackedRunTest, GoldenRunsAreReadAsTheyWereWritten) {
@@ -78,30 +77,6 @@ TEST_F(PackedRunTest, GoldenRunsAreReadAsTheyWereWritten) {
   }
 }
 
-TEST_F(PackedRunTest, ARunIsFollowedObjectByObject) {
-  TestTrial made;
-  made.run.Declare({"worker_0"});
-  Trial& trial = made.Open();
-  TenStepWriter writer(made.storage.get(), "worker_0");
-  const auto add = [&](int64_t step) {
-    auto saved = made.run.At(step);
-    saved.Tensor("x", {static_cast<float>(step)});
-    saved.index.event_file = "packs";
-    writer.Add(step, saved.index, saved.events);
-  };
-  for (int64_t step = 0; step < 9; ++step) add(step);
-  EXPECT_THAT(trial.Steps(), IsEmpty());
-  add(9);
-  EXPECT_THAT(trial.Steps(), SizeIs(10));
-  EXPECT_EQ(trial.tensor("x").At(7).Get(0), 7);
-  add(10);
-  writer.Flush();
-  made.run.End();
-  EXPECT_EQ(trial.Steps().back(), 10);
-  EXPECT_TRUE(trial.loaded_all_steps());
-  EXPECT_THAT(trial.damage(), IsEmpty());
-}
-
 TEST_F(PackedRunTest, ADamagedObjectCostsTheValuesThatItHolds) {
   TestTrial made;
   made.run.Declare({"worker_0"});
@@ -109,9 +84,10 @@ TEST_F(PackedRunTest, ADamagedObjectCostsTheValuesThatItHolds) {
   saved.Tensor("x", {1}).Tensor("y", {2});
   saved.index.event_file = "packs";
   saved.events[saved.events.size() - 6] ^= 1;
-  TenStepWriter writer(made.storage.get(), "worker_0");
-  writer.Add(3, saved.index, saved.events);
-  writer.Flush();
+  const std::string index = ToJson(saved.index);
+  const Bytes parts[] = {base::AsBytes(saved.events)};
+  const testing::PackedStep steps[] = {{3, index, parts}};
+  testing::PutObject(*made.storage, "worker_0", steps);
   Trial& trial = made.Open();
   EXPECT_EQ(trial.tensor("x").At(3).Get(0), 1);
   EXPECT_THROW(trial.tensor("y").At(3), FormatError);

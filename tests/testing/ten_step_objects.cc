@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/bytes.h"
+#include "src/index/step_index.h"
 #include "src/run/keys.h"
 #include "src/steps/file_pair_source.h"
 #include "tests/testing/files.h"
@@ -12,12 +14,11 @@
 namespace smdebug::testing {
 namespace {
 
-constexpr std::string_view kFolder = "packs/";
 constexpr std::string_view kSuffix = ".pack";
 
 std::string ObjectKey(int64_t step, std::string_view worker) {
-  return fmt::format("{}{:012}_{}{}", kFolder, step, run::EncodeWorker(worker),
-                     kSuffix);
+  return fmt::format("{}{:012}_{}{}", run::kIndexPrefix, step,
+                     run::EncodeWorker(worker), kSuffix);
 }
 
 std::string ItemName(int64_t step, std::string_view worker) {
@@ -28,58 +29,181 @@ std::string Position(int64_t step, std::string_view worker) {
   return fmt::format("{:012}_{}", step, worker);
 }
 
-}  // namespace
-
-void TenStepWriter::Add(int64_t step, index::StepIndex index,
-                        std::string content) {
-  waiting_.push_back({step, ToJson(index), std::move(content)});
-  if (waiting_.size() == kSteps) Flush();
+size_t SizeOf(std::span<const Bytes> parts) {
+  size_t size = 0;
+  for (const Bytes part : parts) size += part.size();
+  return size;
 }
 
-void TenStepWriter::Flush() {
-  if (waiting_.empty()) return;
-  std::string object = fmt::format("{}\n", waiting_.size());
-  for (const Step& step : waiting_) {
-    object += fmt::format("{} {} {}\n", step.step, step.index.size(),
-                          step.content.size());
+class Deaf final : public steps::SinkListener {
+ public:
+  void OnProgress() noexcept override {}
+  void OnReports(std::span<const steps::StepReport>) noexcept override {}
+};
+
+}  // namespace
+
+void PutObject(Storage& storage, std::string_view worker,
+               std::span<const PackedStep> steps) {
+  std::string head = fmt::format("{}\n", steps.size());
+  for (const PackedStep& step : steps) {
+    head += fmt::format("{} {} {}\n", step.step, step.index.size(),
+                        SizeOf(step.content));
   }
-  for (const Step& step : waiting_) object += step.index + step.content;
-  PutFile(*storage_, ObjectKey(waiting_.front().step, worker_), object);
-  waiting_.clear();
+  std::vector<Bytes> parts = {base::AsBytes(head)};
+  for (const PackedStep& step : steps) {
+    parts.push_back(base::AsBytes(step.index));
+    parts.insert(parts.end(), step.content.begin(), step.content.end());
+  }
+  const auto file = storage.Create(ObjectKey(steps.front().step, worker));
+  file->Append(parts);
+  file->Publish();
+}
+
+class TenStepSink::Step final : public steps::OpenStep {
+ public:
+  Step(TenStepSink* sink, const steps::StepKey& key,
+       steps::SinkListener* listener)
+      : sink_(sink) {
+    content_.key = key;
+    content_.listener = listener;
+  }
+
+  void Append(std::span<const Bytes> parts,
+              std::span<const steps::Owner> owners) override {
+    content_.parts.insert(content_.parts.end(), parts.begin(), parts.end());
+    content_.owners.insert(content_.owners.end(), owners.begin(), owners.end());
+  }
+
+  void Seal(std::string_view index) override {
+    content_.index = index;
+    {
+      const base::MutexLock lock(sink_->mu_);
+      sink_->sealed_.push_back(std::move(content_));
+    }
+    sink_->changed_.notify_all();
+  }
+
+ private:
+  TenStepSink* const sink_;
+  Sealed content_;
+};
+
+TenStepSink::~TenStepSink() {
+  {
+    const base::MutexLock lock(mu_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::unique_ptr<steps::OpenStep> TenStepSink::Open(
+    const steps::StepKey& key, steps::SinkListener* listener) {
+  return std::make_unique<Step>(this, key, listener);
+}
+
+void TenStepSink::Hurry() {
+  {
+    const base::MutexLock lock(mu_);
+    for (Sealed& step : sealed_) step.hurried = true;
+  }
+  changed_.notify_all();
+}
+
+void TenStepSink::Run() {
+  while (true) {
+    std::vector<Sealed> taken = Take();
+    if (taken.empty()) return;
+    std::exception_ptr error;
+    try {
+      Store(taken);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    std::vector<steps::StepReport> reports;
+    for (const Sealed& step : taken) reports.push_back({step.key, error});
+    steps::SinkListener* const listener = taken.front().listener;
+    taken.clear();  // Lets the memory go, then tells.
+    listener->OnReports(reports);
+  }
+}
+
+std::optional<std::string> TenStepSink::DueWorker() const {
+  std::map<std::string, size_t> counts;
+  for (const Sealed& step : sealed_) {
+    const size_t count = ++counts[step.key.worker];
+    if (count == kStepsPerObject || step.hurried || ended_) {
+      return step.key.worker;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<TenStepSink::Sealed> TenStepSink::Take() {
+  const base::MutexLock lock(mu_);
+  std::optional<std::string> worker;
+  changed_.wait(mu_, [&] {
+    mu_.AssertHeld();
+    worker = DueWorker();
+    return worker || ended_;
+  });
+  std::vector<Sealed> taken;
+  for (auto it = sealed_.begin(); it != sealed_.end();) {
+    if (it->key.worker != worker || taken.size() == kStepsPerObject) {
+      ++it;
+    } else {
+      taken.push_back(std::move(*it));
+      it = sealed_.erase(it);
+    }
+  }
+  return taken;
+}
+
+void TenStepSink::Store(std::span<const Sealed> taken) {
+  std::vector<PackedStep> steps;
+  for (const Sealed& step : taken) {
+    steps.push_back({step.key.step, step.index, step.parts});
+  }
+  PutObject(*storage_, taken.front().key.worker, steps);
 }
 
 TenStepSource::Places TenStepSource::LookAtObjects() const {
   Places all;
-  for (const FileInfo& file : storage_->List(kFolder)) {
+  for (const FileInfo& file : storage_->List(run::kIndexPrefix)) {
     const base::MutexLock lock(mu_);
-    auto it = objects_.find(file.key);
-    if (it == objects_.end()) {
+    auto known = objects_.find(file.key);
+    if (known == objects_.end()) {
       const auto blob = storage_->Read(file.key);
       if (!blob) continue;
-      std::istringstream text{std::string(blob->text())};
-      // "packs/000000000120_worker_0.pack"
-      const std::string worker = run::DecodeWorker(file.key.substr(
-          kFolder.size() + 13,
-          file.key.size() - kFolder.size() - 13 - kSuffix.size()));
-      size_t count = 0;
-      text >> count;
-      Places places;
-      for (size_t i = 0; i < count; ++i) {
-        int64_t step = 0;
-        Place place = {.object = file.key, .modified = file.modified};
-        text >> step >> place.index_bytes >> place.content_bytes;
-        places.emplace(std::pair(step, worker), std::move(place));
-      }
-      uint64_t start = static_cast<uint64_t>(text.tellg()) + 1;
-      for (auto& [id, place] : places) {
-        place.index_start = start;
-        start += place.index_bytes + place.content_bytes;
-      }
-      it = objects_.emplace(file.key, std::move(places)).first;
+      known = objects_.emplace(file.key, PlacesIn(file, blob->text())).first;
     }
-    all.insert(it->second.begin(), it->second.end());
+    all.insert(known->second.begin(), known->second.end());
   }
   return all;
+}
+
+TenStepSource::Places TenStepSource::PlacesIn(const FileInfo& file,
+                                              std::string_view object) {
+  const std::string worker =
+      run::DecodeWorker(run::WorkerOfKey(file.key).value_or(""));
+  std::istringstream text{std::string(object)};
+  size_t count = 0;
+  text >> count;
+  std::vector<std::pair<int64_t, Place>> places(count);
+  for (auto& [step, place] : places) {
+    text >> step >> place.index_bytes >> place.content_bytes;
+  }
+  uint64_t start = static_cast<uint64_t>(text.tellg()) + 1;
+  Places result;
+  for (auto& [step, place] : places) {
+    place.object = file.key;
+    place.modified = file.modified;
+    place.index_start = start;
+    start += place.index_bytes + place.content_bytes;
+    result.emplace(std::pair(step, worker), std::move(place));
+  }
+  return result;
 }
 
 std::optional<TenStepSource::Place> TenStepSource::Find(
@@ -156,26 +280,22 @@ std::vector<steps::ContentItem> TenStepSource::ListContents() const {
 
 void PackRun(const Storage& from, Storage& to) {
   const steps::FilePairSource pairs(&from);
-  std::map<std::string, TenStepWriter> writers;
+  TenStepSink sink{std::shared_ptr<Storage>(std::shared_ptr<Storage>(), &to)};
+  Deaf deaf;
   for (const steps::StepItem& item : pairs.List({})) {
     const auto record = pairs.ReadIndex(item);
     const auto content =
         pairs.Read({item.step, item.worker, record->place}, 0, UINT64_MAX);
-    writers.try_emplace(item.worker, &to, item.worker)
-        .first->second.Add(item.step, record->index,
-                           content ? std::string(content->text()) : "");
+    const auto step = sink.Open({item.worker, item.step}, &deaf);
+    const Bytes parts[] = {content ? content->bytes : Bytes()};
+    const steps::Owner owners[] = {content ? content->owner : nullptr};
+    step->Append(parts, owners);
+    step->Seal(ToJson(record->index));
   }
-  for (auto& [worker, writer] : writers) writer.Flush();
   for (const FileInfo& file : from.List("")) {
     if (run::ParseStepFileKey(file.key)) continue;
     PutFile(to, file.key, from.Read(file.key)->text());
   }
-}
-
-steps::MakeStepSource TenStepSources() {
-  return [](const Storage* storage) {
-    return std::make_unique<TenStepSource>(storage);
-  };
 }
 
 }  // namespace smdebug::testing
