@@ -4,7 +4,7 @@ RELEASE := build/release
 PREFIX ?= /usr/local
 DEMO_RUN := build/demo
 SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-rule-docs tools/gen-stubs tools/python-env \
-	tools/python-package tools/test-python tests/libtorch/run tests/package/run tests/xgboost_cpp/run
+	tools/python-package tests/libtorch/run tests/package/run tests/xgboost_cpp/run
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
 # What one build folder has compiled, the compiler's cache gives to the others.
@@ -40,7 +40,7 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 	  cmake --build --preset release -j $(JOBS); code=$$?; wait $$environments; exit $$code
 	ctest --preset release -j $(JOBS)
 	tools/check_layers.py
-	tools/test-python $(RELEASE)
+	tools/test-python $(RELEASE) $(TEST_PYTHON_OPTIONS)
 
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench
