@@ -13,7 +13,7 @@
 #include "src/cli/options.h"
 #include "src/cli/table.h"
 #include "src/cli/text.h"
-#include "src/rules/registry.h"
+#include "src/rules/engine/registry.h"
 
 namespace smdebug::cli {
 namespace {

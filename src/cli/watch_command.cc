@@ -17,7 +17,7 @@
 #include "src/cli/text.h"
 #include "src/cli/watch_view.h"
 #include "src/query/open_run.h"
-#include "src/rules/interrupted.h"
+#include "src/rules/engine/interrupted.h"
 #include "src/run/keys.h"
 
 namespace smdebug::cli {
