@@ -9,7 +9,7 @@
 
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
-#include "src/cli/text.h"
+#include "src/cli/output/text.h"
 #include "src/query/name_match.h"
 
 namespace smdebug::cli {

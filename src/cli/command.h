@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/cli/terminal.h"
+#include "src/cli/output/terminal.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
