@@ -13,6 +13,8 @@
 #include "smdebug/invoker.h"
 #include "src/cli/command.h"
 #include "src/cli/commands/judge_options.h"
+#include "src/cli/output/junit.h"
+#include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
 #include "src/query/open_run.h"
 

@@ -11,7 +11,6 @@
 
 #include "smdebug/invoker.h"
 #include "src/actions/fire_actions.h"
-#include "src/cli/output/json_output.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
@@ -58,18 +57,5 @@ struct JudgeOptions {
 
 // 2 if some rule could not be evaluated, else 1 if one fired, else 0.
 int ExitCodeOf(std::span<const RuleReport> reports);
-
-// "step 12, train 12, fc.weight: it is so (worker_0)".
-std::string FindingText(const Finding& finding);
-
-// "ExplodingTensor: stop 4711: done: sent SIGTERM".
-std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome);
-
-// The report as `smdebug check --json` has it.
-Json ReportJson(const RuleReport& report);
-
-// The reports in JUnit's XML: a test case each.
-std::string JunitText(std::span<const RuleReport> reports,
-                      const std::string& run);
 
 }  // namespace smdebug::cli

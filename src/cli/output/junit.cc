@@ -1,9 +1,11 @@
+#include "src/cli/output/junit.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "src/base/xml.h"
-#include "src/cli/commands/judge_options.h"
+#include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
 
 namespace smdebug::cli {

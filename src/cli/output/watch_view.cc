@@ -8,7 +8,7 @@
 
 #include "src/base/finding_json.h"
 #include "src/base/json_writer.h"
-#include "src/cli/commands/judge_options.h"
+#include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
 
 namespace smdebug::cli {
