@@ -4,9 +4,9 @@
 
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
 #include "src/rules/builtin/streaks.h"
-#include "src/rules/engine/registry.h"
 
 namespace smdebug::rules {
 namespace {

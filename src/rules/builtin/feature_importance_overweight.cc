@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/streaks.h"
-#include "src/rules/engine/registry.h"
 
 namespace smdebug::rules {
 namespace {

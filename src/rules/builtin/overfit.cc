@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/losses.h"
 #include "src/rules/builtin/running_mean.h"
 #include "src/rules/builtin/training_steps.h"
-#include "src/rules/engine/registry.h"
 
 namespace smdebug::rules {
 namespace {

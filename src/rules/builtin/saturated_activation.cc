@@ -8,8 +8,8 @@
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
 #include "src/base/text.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/unit_activity.h"
-#include "src/rules/engine/registry.h"
 
 namespace smdebug::rules {
 namespace {

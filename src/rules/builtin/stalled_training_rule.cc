@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
-#include "src/rules/engine/registry.h"
+#include "src/rules/builtin/built_in.h"
 
 namespace smdebug::rules {
 namespace {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
 #include "src/rules/builtin/layer_names.h"
 #include "src/rules/builtin/streaks.h"
-#include "src/rules/engine/registry.h"
 
 namespace smdebug::rules {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
 
 namespace smdebug {
 namespace {
@@ -21,27 +22,9 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const RuleType> BuiltInRules() {
   static const auto& types = *new std::vector<RuleType>{
-      rules::AllZeroType(),
-      rules::CheckInputImagesType(),
-      rules::ClassImbalanceType(),
-      rules::ConfusionType(),
-      rules::CreateXgboostReportType(),
-      rules::DeadReluType(),
-      rules::ExplodingTensorType(),
-      rules::FeatureImportanceOverweightType(),
-      rules::LossNotDecreasingType(),
-      rules::NLPSequenceRatioType(),
-      rules::OverfitType(),
-      rules::OvertrainingType(),
-      rules::PoorWeightInitializationType(),
-      rules::SaturatedActivationType(),
-      rules::SimilarAcrossRunsType(),
-      rules::StalledTrainingRuleType(),
-      rules::TensorVarianceType(),
-      rules::TreeDepthType(),
-      rules::UnchangedTensorType(),
-      rules::VanishingGradientType(),
-      rules::WeightUpdateRatioType(),
+#define SMDEBUG_RULE(Name) rules::Name##Type(),
+#include "src/rules/builtin/rules.def"
+#undef SMDEBUG_RULE
   };
   return types;
 }

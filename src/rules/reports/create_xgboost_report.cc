@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "smdebug/rule_parameters.h"
-#include "src/rules/engine/registry.h"
+#include "src/rules/builtin/built_in.h"
 #include "src/rules/reports/xgboost_report_data.h"
 #include "src/rules/reports/xgboost_report_page.h"
 
