@@ -40,6 +40,15 @@ LAYERS: dict[str, list[str]] = {
     "cli": ["serve", "s3", "timeline"],
 }
 
+# Folder of a module -> the other folders of that module that it may include.
+# What lies in the module's own folder, or in one that is not named, is free.
+ROOMS: dict[str, list[str]] = {
+    "rules/builtin": [],
+    "rules/reports": ["rules/builtin"],
+    "rules/engine": ["rules/builtin", "rules/reports"],
+    "cli/output": [],
+}
+
 # Public header -> the module that implements it. Whoever may include that
 # module's private headers may include it; cli may include every public header.
 PUBLIC_OWNERS: dict[str, str] = {
@@ -173,6 +182,16 @@ def check_include(module: str, include: str, *, is_test: bool) -> str | None:
     return None
 
 
+def check_room(path: Path, include: str) -> str | None:
+    """What is wrong with an include of a file below src/, by the folder that it is in."""
+    room, other = path.parent.as_posix(), Path(include).parent.relative_to("src").as_posix()
+    if room not in ROOMS or other.split("/")[0] != room.split("/")[0]:
+        return None
+    if other == room or other in ROOMS[room]:
+        return None
+    return f"{room} may not include {include}"
+
+
 def declared_dependencies(folder: Path) -> list[str] | None:
     """DEPS of the folder's smdebug_module() line; None if it has no such line."""
     lists = folder / "CMakeLists.txt"
@@ -205,6 +224,8 @@ def check_module(root: Path, folder: Path) -> Iterator[str]:
             if include.startswith("<"):
                 continue
             wrong = check_include(module, include, is_test=is_test)
+            if wrong is None and include.startswith("src/"):
+                wrong = check_room(path.relative_to(root / "src"), include)
             if wrong:
                 yield f"{where}: {wrong}"
             elif include.startswith("src/") and owner(include) not in (module, *declared):

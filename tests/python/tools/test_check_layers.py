@@ -59,6 +59,13 @@ class CheckLayersTest(unittest.TestCase):
         self.write("src/cli/peek.cc", '#include "src/hook/writer.h"\n')
         self.assertIn("cli may not include src/hook/writer.h", self.only_violation())
 
+    def test_a_room_may_not_include_one_above_in_its_module(self) -> None:
+        self.write("src/cli/output/table.cc", '#include "src/cli/output/text.h"\n')
+        self.write("src/cli/commands/ls.cc", '#include "src/cli/output/table.h"\n')
+        self.assertEqual(check_layers.violations(self.root), [])
+        self.write("src/cli/output/table.cc", '#include "src/cli/commands/ls.h"\n')
+        self.assertIn("cli/output may not include src/cli/commands/ls.h", self.only_violation())
+
     def test_a_dependency_above_in_cmake_is_caught(self) -> None:
         self.write("src/base/CMakeLists.txt", "smdebug_module(base DEPS index LIBS fmt::fmt)\n")
         self.assertIn("base may not depend on index", self.only_violation())
