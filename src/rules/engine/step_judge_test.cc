@@ -1,4 +1,4 @@
-#include "smdebug/step_judge.h"
+#include "smdebug/internal/step_judge.h"
 
 #include <string>
 #include <vector>

@@ -97,6 +97,14 @@ class CheckLayersTest(unittest.TestCase):
         self.write("include/smdebug/torch.h", '#include "src/hook/writer.h"\n')
         self.assertIn("may not include src/hook/writer.h", self.only_violation())
 
+    def test_an_adapter_may_include_its_inside_and_an_example_may_not(self) -> None:
+        self.write("include/smdebug/internal/torch-inl.h", "#include <torch/torch.h>\n")
+        include = '#include "smdebug/internal/torch-inl.h"\n'
+        self.write("include/smdebug/torch.h", include)
+        self.assertEqual(check_layers.violations(self.root), [])
+        self.write("examples/train.cc", include)
+        self.assertIn("examples may include the public API only", self.only_violation())
+
     def test_no_module_builds_on_an_adapter(self) -> None:
         self.write("include/smdebug/torch.h", "#include <torch/torch.h>\n")
         self.write("src/hook/upward.cc", '#include "smdebug/torch.h"\n')
