@@ -9,7 +9,7 @@
 
 #include "smdebug/action.h"
 #include "smdebug/log.h"
-#include "src/actions/audit.h"
+#include "src/run/keys.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
@@ -197,7 +197,7 @@ TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
   Firing firing = FiringOf("R", 3);
   firing.store = store;
   set.Fire(firing);
-  const auto trail = testing::GetFile(*store, actions::kAuditKey);
+  const auto trail = testing::GetFile(*store, run::kAuditKey);
   ASSERT_TRUE(trail.has_value());
   EXPECT_EQ(Json::parse(*trail)["step"], 3);
   EXPECT_THAT(testing::FilesBelow(dir_.path()), SizeIs(0));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/rules/engine/registry.h"
+#include "src/run/keys.h"
 
 namespace smdebug::rules {
 namespace {
@@ -135,8 +136,8 @@ std::vector<RuleFile> Judge::Files(
     try {
       for (RuleFile& file : seats_[i].rule->Files()) {
         if (desks.size() > 1) {
-          file.name = ReportFiles::Plain(desks[i]->worker.value_or("")) + "/" +
-                      file.name;
+          file.name =
+              run::PlainName(desks[i]->worker.value_or("")) + "/" + file.name;
         }
         files.push_back(std::move(file));
       }

@@ -1,14 +1,13 @@
 #include "src/rules/reports/report_files.h"
 
 #include <algorithm>
-#include <cctype>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
+#include "src/run/keys.h"
 #include "src/run/survey.h"
 
 namespace smdebug::rules {
@@ -26,20 +25,6 @@ Json QuestionJson(const ReportFiles::Question& question,
 
 }  // namespace
 
-std::string ReportFiles::KeyOf(std::string_view name) {
-  return fmt::format("rules/{}.json", Plain(name));
-}
-
-std::string ReportFiles::Plain(std::string_view name) {
-  std::string file;
-  for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                       c == '-' || c == '_' || (c == '.' && !file.empty());
-    file += plain ? c : '_';
-  }
-  return file;
-}
-
 // A folder may be used again by another run; those of smdebug 1.0 do not tell.
 const std::string& ReportFiles::Run() {
   if (run_.empty()) run_ = run::IdentityOf(*storage_);
@@ -49,7 +34,7 @@ const std::string& ReportFiles::Run() {
 ReportFiles::AllTold ReportFiles::ReadTold(std::string_view name,
                                            const Question& question) {
   AllTold all;
-  const std::optional<Blob> blob = storage_->Read(KeyOf(name));
+  const std::optional<Blob> blob = storage_->Read(run::RuleReportKey(name));
   if (!blob) return all;
   const auto json = Json::parse(blob->text(), nullptr, false);
   if (!json.is_object() || !json.contains("question") ||
@@ -101,13 +86,13 @@ void ReportFiles::Save(const RuleReport& report, const Question& question,
   } catch (const IoError& error) {
     return GiveUp(error);
   }
-  Publish(KeyOf(report.name),
+  Publish(run::RuleReportKey(report.name),
           json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void ReportFiles::SaveFile(std::string_view name, const RuleFile& file) {
   if (!keeps()) return;
-  Publish(fmt::format("rules/{}/{}", Plain(name), file.name), file.content);
+  Publish(run::RuleFileKey(name, file.name), file.content);
 }
 
 void ReportFiles::Publish(const std::string& key, std::string_view text) {

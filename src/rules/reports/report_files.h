@@ -51,10 +51,6 @@ class ReportFiles {
 
   bool keeps() const noexcept { return storage_ != nullptr && !failed_; }
 
-  static std::string KeyOf(std::string_view name);
-  // `name` with what a file's name should not have replaced.
-  static std::string Plain(std::string_view name);
-
  private:
   using AllTold = std::map<std::string, Told, std::less<>>;
 

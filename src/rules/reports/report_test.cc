@@ -181,10 +181,5 @@ TEST(ReportFilesTest, AFileThatIsNoReportTellsNothing) {
   }
 }
 
-TEST(ReportFilesTest, NamesBecomeFilesOfTheFolder) {
-  EXPECT_EQ(ReportFiles::KeyOf("AllZero-2"), "rules/AllZero-2.json");
-  EXPECT_EQ(ReportFiles::KeyOf("../a b"), "rules/_._a_b.json");
-}
-
 }  // namespace
 }  // namespace smdebug::rules
