@@ -4,44 +4,44 @@
 #include <utility>
 
 #include "src/base/clock.h"
+#include "src/rules/engine/panel.h"
 #include "src/rules/engine/registry.h"
-#include "src/rules/engine/session.h"
 #include "src/run/keys.h"
 #include "src/steps/step_source.h"
 
 namespace smdebug {
 
 Invoker::Invoker(Trial* trial, InvokeOptions options)
-    : session_(std::make_unique<rules::Session>(trial, std::move(options))) {}
+    : panel_(std::make_unique<rules::Panel>(trial, std::move(options))) {}
 
 Invoker::~Invoker() = default;
 
 void Invoker::Add(RuleEvaluation evaluation) {
   const RuleType& type = rules::RequireRule(evaluation.spec);
-  session_->Add(std::move(evaluation), type);
+  panel_->Add(std::move(evaluation), type);
 }
 
 void Invoker::Add(RuleEvaluation evaluation, const RuleType& type) {
-  session_->Add(std::move(evaluation), type);
+  panel_->Add(std::move(evaluation), type);
 }
 
 int64_t Invoker::JudgeNewSteps(int64_t most) {
-  return session_->JudgeNewSteps(most);
+  return panel_->JudgeNewSteps(most);
 }
 
-bool Invoker::Done() { return session_->Done(); }
-bool Invoker::Run() { return session_->Run(); }
-void Invoker::NoteWait(double seconds) { session_->NoteWait(seconds); }
-void Invoker::Finish(bool stopped) { session_->Finish(stopped); }
+bool Invoker::Done() { return panel_->Done(); }
+bool Invoker::Run() { return panel_->Run(); }
+void Invoker::NoteWait(double seconds) { panel_->NoteWait(seconds); }
+void Invoker::Finish(bool stopped) { panel_->Finish(stopped); }
 
-std::vector<RuleReport> Invoker::reports() const { return session_->reports(); }
+std::vector<RuleReport> Invoker::reports() const { return panel_->reports(); }
 const RuleReport& Invoker::report(size_t index) const {
-  return session_->report(index);
+  return panel_->report(index);
 }
-std::vector<RuleFile> Invoker::Files() { return session_->Files(); }
-int64_t Invoker::last_step() const noexcept { return session_->last_step(); }
+std::vector<RuleFile> Invoker::Files() { return panel_->Files(); }
+int64_t Invoker::last_step() const noexcept { return panel_->last_step(); }
 int64_t Invoker::steps_judged() const noexcept {
-  return session_->steps_judged();
+  return panel_->steps_judged();
 }
 
 double SecondsSinceNewestFile(const Storage& storage) {

@@ -1,4 +1,4 @@
-#include "src/rules/engine/session.h"
+#include "src/rules/engine/panel.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,7 +32,7 @@ std::string StepsText(const Judge::Range& range) {
 
 }  // namespace
 
-Session::Session(Trial* trial, InvokeOptions options)
+Panel::Panel(Trial* trial, InvokeOptions options)
     : trial_(trial), options_(std::move(options)), files_(options_.reports) {
   next_step_ = std::numeric_limits<int64_t>::max();
   if (!options_.all_workers) {
@@ -40,9 +40,9 @@ Session::Session(Trial* trial, InvokeOptions options)
   }
 }
 
-Session::~Session() = default;
+Panel::~Panel() = default;
 
-void Session::Add(RuleEvaluation evaluation, const RuleType& type) {
+void Panel::Add(RuleEvaluation evaluation, const RuleType& type) {
   const Judge::Range range = {
       .start = evaluation.start_step.value_or(options_.start_step),
       .end = evaluation.end_step ? evaluation.end_step : options_.end_step};
@@ -66,7 +66,7 @@ void Session::Add(RuleEvaluation evaluation, const RuleType& type) {
   places_.push_back(std::move(place));
 }
 
-size_t Session::OtherTrial(const std::string& path) {
+size_t Panel::OtherTrial(const std::string& path) {
   for (size_t i = 0; i < other_trials_.size(); ++i) {
     if (other_trials_[i].first == path) return i;
   }
@@ -76,7 +76,7 @@ size_t Session::OtherTrial(const std::string& path) {
   return other_trials_.size() - 1;
 }
 
-void Session::UpdateDesks() {
+void Panel::UpdateDesks() {
   if (options_.all_workers) {
     for (const std::string& worker : trial_->Workers()) {
       if (std::ranges::none_of(desks_, [&](const auto& desk) {
@@ -98,7 +98,7 @@ void Session::UpdateDesks() {
   }
 }
 
-int64_t Session::JudgeNewSteps(int64_t most) {
+int64_t Panel::JudgeNewSteps(int64_t most) {
   int64_t judged = 0;
   for (const int64_t step : trial_->reader().StepsFrom(next_step_, most)) {
     if (AllPast(step) || !GoOn()) break;
@@ -114,7 +114,7 @@ int64_t Session::JudgeNewSteps(int64_t most) {
   return judged;
 }
 
-void Session::JudgeStep(int64_t step) {
+void Panel::JudgeStep(int64_t step) {
   const RefreshScope still(trial_, /*on=*/false);
   for (Place& place : places_) {
     if (place.judge->IsPast(step)) End(place, /*stopped=*/false);
@@ -136,7 +136,7 @@ void Session::JudgeStep(int64_t step) {
 }
 
 // In portions of recent_steps, so that twice as many are kept at most.
-void Session::ForgetOldSteps(int64_t step) {
+void Panel::ForgetOldSteps(int64_t step) {
   if (!options_.recent_steps || ++since_mark_ < *options_.recent_steps) return;
   since_mark_ = 0;
   const int64_t before = std::exchange(mark_, step + 1);
@@ -145,7 +145,7 @@ void Session::ForgetOldSteps(int64_t step) {
   trial_->reader().Forget(before);
 }
 
-void Session::MoveOthers(const Judge& judge, int64_t step) {
+void Panel::MoveOthers(const Judge& judge, int64_t step) {
   for (const size_t number : judge.others) {
     if (options_.live) AwaitOther(*other_trials_[number].second, step);
     for (const auto& desk : desks_) {
@@ -155,7 +155,7 @@ void Session::MoveOthers(const Judge& judge, int64_t step) {
   }
 }
 
-void Session::AwaitOther(Trial& other, int64_t step) const {
+void Panel::AwaitOther(Trial& other, int64_t step) const {
   try {
     while (GoOn() && !other.WaitForSteps({&step, 1}, Mode::kGlobal, kPiece)) {
     }
@@ -164,7 +164,7 @@ void Session::AwaitOther(Trial& other, int64_t step) const {
   }
 }
 
-void Session::Take(Place& place, std::vector<Finding> found, bool is_told) {
+void Panel::Take(Place& place, std::vector<Finding> found, bool is_told) {
   if (found.empty()) return;
   RuleReport& report = place.judge->report;
   const bool is_first = report.findings_total == 0;
@@ -183,20 +183,20 @@ void Session::Take(Place& place, std::vector<Finding> found, bool is_told) {
   }
 }
 
-bool Session::Done() {
+bool Panel::Done() {
   if (trial_->loaded_all_steps()) return true;
   return AllPast(trial_->last_complete_step());
 }
 
 // Whether no rule has anything to do from `step` on.
-bool Session::AllPast(int64_t step) const {
+bool Panel::AllPast(int64_t step) const {
   return std::ranges::all_of(places_, [&](const Place& place) {
     return place.judge->IsPast(step) ||
            place.judge->report.status == RuleStatus::kError;
   });
 }
 
-bool Session::Run() {
+bool Panel::Run() {
   try {
     if (!JudgeToTheEnd()) return false;
   } catch (const Interrupted&) {
@@ -206,7 +206,7 @@ bool Session::Run() {
   return true;
 }
 
-bool Session::JudgeToTheEnd() {
+bool Panel::JudgeToTheEnd() {
   // Whether everything was seen is asked before the last look at the steps.
   for (bool done = false; !done;) {
     if (!GoOn()) return false;
@@ -218,7 +218,7 @@ bool Session::JudgeToTheEnd() {
   return GoOn();
 }
 
-void Session::NoteWait(double seconds) {
+void Panel::NoteWait(double seconds) {
   const RefreshScope still(trial_, /*on=*/false);
   UpdateDesks();
   for (Place& place : places_) {
@@ -228,7 +228,7 @@ void Session::NoteWait(double seconds) {
   SaveReports();
 }
 
-void Session::End(Place& place, bool stopped) {
+void Panel::End(Place& place, bool stopped) {
   Judge& judge = *place.judge;
   if (judge.concluded) return;
   if (!stopped) Take(place, judge.Finish(desks_), place.told.ended);
@@ -236,7 +236,7 @@ void Session::End(Place& place, bool stopped) {
   place.is_saved = false;
 }
 
-void Session::Finish(bool stopped) {
+void Panel::Finish(bool stopped) {
   if (std::exchange(finished_, true)) return;
   const RefreshScope still(trial_, /*on=*/false);
   UpdateDesks();
@@ -244,7 +244,7 @@ void Session::Finish(bool stopped) {
   SaveReports();
 }
 
-void Session::SaveReports() {
+void Panel::SaveReports() {
   const Clock::time_point now = Clock::now();
   for (Place& place : places_) {
     const bool has_fired = place.judge->report.findings_total > 0;
@@ -266,14 +266,14 @@ void Session::SaveReports() {
   }
 }
 
-void Session::SaveFiles(Place& place) {
+void Panel::SaveFiles(Place& place) {
   if (!files_.keeps()) return;
   for (const RuleFile& file : place.judge->Files(desks_)) {
     files_.SaveFile(place.judge->report.name, file);
   }
 }
 
-std::vector<RuleFile> Session::Files() {
+std::vector<RuleFile> Panel::Files() {
   std::vector<RuleFile> files;
   for (const Place& place : places_) {
     std::ranges::move(place.judge->Files(desks_), std::back_inserter(files));
@@ -281,7 +281,7 @@ std::vector<RuleFile> Session::Files() {
   return files;
 }
 
-std::vector<RuleReport> Session::reports() const {
+std::vector<RuleReport> Panel::reports() const {
   std::vector<RuleReport> reports;
   reports.reserve(places_.size());
   for (const Place& place : places_) reports.push_back(place.judge->report);

@@ -13,12 +13,13 @@
 
 namespace smdebug::rules {
 
-// What an Invoker does. One thread at a time.
-class Session {
+// The judges of a run, one for each rule: which step they get next, and who is
+// told what they find. An Invoker has one. One thread at a time.
+class Panel {
  public:
-  // The trial outlives the session.
-  Session(Trial* trial, InvokeOptions options);
-  ~Session();
+  // The trial outlives the panel.
+  Panel(Trial* trial, InvokeOptions options);
+  ~Panel();
 
   // Adds a rule. Its name must be new. Throws as MakeRule() does, and as
   // opening other trials does.
