@@ -30,7 +30,7 @@ class Recorded final : public Action {
   Recorded(std::vector<Firing>* firings, bool fails)
       : firings_(firings), fails_(fails) {}
 
-  ActionKind kind() const noexcept override { return ActionKind::kExec; }
+  std::string_view kind() const noexcept override { return "exec"; }
   std::string target() const override { return "here"; }
   std::string Do(const Firing& firing) override {
     firings_->push_back(firing);
@@ -205,8 +205,7 @@ TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
 
 TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {
   ActionSet set(Options());
-  EXPECT_THROW(set.Add(ActionSpec{.kind = ActionKind::kSms, .target = "1"}),
-               ConfigError);
+  EXPECT_THROW(set.Add(ActionSpec{.kind = "sms", .target = "1"}), ConfigError);
   EXPECT_TRUE(set.empty());
 }
 
@@ -217,8 +216,7 @@ TEST_F(ActionSetTest, OfAListInJsonWhatIsAllowedIsAdded) {
           {"name": "stop", "pid": )" +
           std::to_string(getpid()) + "}]",
       "R");
-  EXPECT_THAT(
-      added, ElementsAre(ActionSpec{.kind = ActionKind::kSms, .target = "+1"}));
+  EXPECT_THAT(added, ElementsAre(ActionSpec{.kind = "sms", .target = "+1"}));
 }
 
 TEST(ActionOptionsTest, TheEnvironmentSetsThem) {

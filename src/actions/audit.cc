@@ -53,7 +53,7 @@ std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
     json.Null();
   }
   json.Key("message").String(firing.message);
-  json.Key("action").String(ActionKindName(outcome.kind));
+  json.Key("action").String(outcome.kind);
   json.Key("target").String(outcome.target);
   json.Key("outcome").String(ResultName(outcome.result));
   json.Key("detail").String(outcome.detail);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "smdebug/error.h"
+#include "src/actions/action_type.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 #include "src/cli/output/text.h"
@@ -66,9 +67,9 @@ void JudgeOptions::Declare(CLI::App& app) {
   app.add_flag("--no-reports", no_reports,
                "Leave <run>/rules/ as it is: write no reports");
   app.add_option("--action", actions,
-                 "Do this when a rule fires: stop, stop:PID, stop:-GROUP, "
-                 "email:ADDRESS, sms:+NUMBER, webhook:URL or exec:COMMAND; may "
-                 "be given several times")
+                 fmt::format("Do this when a rule fires: {}; may be given "
+                             "several times",
+                             actions::ActionForms()))
       ->type_name("ACTION")
       ->expected(1)
       ->take_all();

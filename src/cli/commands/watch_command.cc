@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kRecentSteps = 1000;
 
 bool HasStopped(const ActionOutcome& outcome) {
-  return outcome.kind == ActionKind::kStop &&
+  return outcome.kind == "stop" &&
          outcome.result == ActionOutcome::Result::kDone;
 }
 

@@ -19,11 +19,11 @@ std::string FindingText(const Finding& finding) {
 }
 
 std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome) {
-  return Printable(
-      fmt::format("{}: {}{}{}: {}{}{}", rule, ActionKindName(outcome.kind),
-                  outcome.target.empty() ? "" : " ", outcome.target,
-                  ResultName(outcome.result),
-                  outcome.detail.empty() ? "" : ": ", outcome.detail));
+  return Printable(fmt::format("{}: {}{}{}: {}{}{}", rule, outcome.kind,
+                               outcome.target.empty() ? "" : " ",
+                               outcome.target, ResultName(outcome.result),
+                               outcome.detail.empty() ? "" : ": ",
+                               outcome.detail));
 }
 
 Json ReportJson(const RuleReport& report) {

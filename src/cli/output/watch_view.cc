@@ -102,7 +102,7 @@ void WatchView::Tell(const std::string& rule, const ActionOutcome& outcome) {
   if (json_) {
     PrintJsonLine(out_, Json{{"event", "action"},
                              {"name", rule},
-                             {"action", ActionKindName(outcome.kind)},
+                             {"action", outcome.kind},
                              {"target", outcome.target},
                              {"outcome", ResultName(outcome.result)},
                              {"detail", outcome.detail}});

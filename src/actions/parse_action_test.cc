@@ -1,8 +1,7 @@
-#include "src/actions/spec.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/action.h"
 #include "smdebug/log.h"
 
 namespace smdebug {
@@ -13,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 ActionSpec Stop(std::string target) {
-  return {.kind = ActionKind::kStop, .target = std::move(target)};
+  return {.kind = "stop", .target = std::move(target)};
 }
 
 TEST(ParseActionTest, EveryFormIsTaken) {
@@ -21,7 +20,7 @@ TEST(ParseActionTest, EveryFormIsTaken) {
   EXPECT_EQ(ParseAction("stop:123"), Stop("123"));
   EXPECT_EQ(ParseAction(" STOP:-123 "), Stop("-123"));
   EXPECT_EQ(ParseAction("email:Ann@Example.org").target, "Ann@Example.org");
-  EXPECT_EQ(ParseAction("sms:+4912345").kind, ActionKind::kSms);
+  EXPECT_EQ(ParseAction("sms:+4912345").kind, "sms");
   EXPECT_EQ(ParseAction("webhook:https://a.b:8/c?d#e").target,
             "https://a.b:8/c?d#e");
   EXPECT_EQ(ParseAction("exec:notify --to 'a b:c'").target,
@@ -63,6 +62,17 @@ TEST(ParseActionTest, WhatIsNotAllowedIsNamed) {
   }
 }
 
+TEST(MakeActionTest, AnUnknownKindIsRefusedAndTheKnownOnesAreNamed) {
+  try {
+    MakeAction({.kind = "page", .target = "me"}, {});
+    ADD_FAILURE();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.allowed(),
+              "stop, stop:PID, stop:-GROUP, email:ADDRESS, sms:+NUMBER, "
+              "webhook:URL or exec:COMMAND");
+  }
+}
+
 class ParseActionJsonTest : public ::testing::Test {
  protected:
   ParseActionJsonTest() {
@@ -76,15 +86,14 @@ class ParseActionJsonTest : public ::testing::Test {
 };
 
 TEST_F(ParseActionJsonTest, OneObjectOrAListIsTaken) {
-  const ActionSpec mail{.kind = ActionKind::kEmail, .target = "a@b.com"};
+  const ActionSpec mail{.kind = "email", .target = "a@b.com"};
   EXPECT_THAT(
       ParseActionJson(R"({"name": "email", "endpoint": "a@b.com"})", "R"),
       ElementsAre(mail));
-  EXPECT_THAT(
-      ParseActionJson(R"([{"name": "email", "endpoint": "a@b.com"},
+  EXPECT_THAT(ParseActionJson(R"([{"name": "email", "endpoint": "a@b.com"},
                           {"name": "sms", "endpoint": "+1"}])",
-                      "R"),
-      ElementsAre(mail, ActionSpec{.kind = ActionKind::kSms, .target = "+1"}));
+                              "R"),
+              ElementsAre(mail, ActionSpec{.kind = "sms", .target = "+1"}));
   EXPECT_THAT(logged_, IsEmpty());
 }
 
@@ -93,15 +102,14 @@ TEST_F(ParseActionJsonTest, BackslashesBeforeQuotationMarksAreTaken) {
       ParseActionJson(
           R"([{\"training_job_prefix\": \"job-1\", \"name\": \"stoptraining\"}])",
           "R"),
-      ElementsAre(
-          ActionSpec{.kind = ActionKind::kStop, .job_prefix = "job-1"}));
+      ElementsAre(ActionSpec{.kind = "stop", .job_prefix = "job-1"}));
 }
 
 TEST_F(ParseActionJsonTest, KeysAndNamesAreInAnyLetterCaseAndValuesKeepTheirs) {
   EXPECT_THAT(
       ParseActionJson(
           R"({"NAME": "StopTraining", "Training_Job_Prefix": "Job"})", "R"),
-      ElementsAre(ActionSpec{.kind = ActionKind::kStop, .job_prefix = "Job"}));
+      ElementsAre(ActionSpec{.kind = "stop", .job_prefix = "Job"}));
 }
 
 TEST_F(ParseActionJsonTest, OurOwnKindsAreTaken) {
@@ -111,10 +119,9 @@ TEST_F(ParseActionJsonTest, OurOwnKindsAreTaken) {
                           {"name": "exec", "command": "a b"},
                           {"name": "stop", "pid": 77}])",
                       "R"),
-      ElementsAre(
-          ActionSpec{.kind = ActionKind::kWebhook, .target = "http://a/b"},
-          ActionSpec{.kind = ActionKind::kExec, .target = R"(["a","b c"])"},
-          ActionSpec{.kind = ActionKind::kExec, .target = "a b"}, Stop("77")));
+      ElementsAre(ActionSpec{.kind = "webhook", .target = "http://a/b"},
+                  ActionSpec{.kind = "exec", .target = R"(["a","b c"])"},
+                  ActionSpec{.kind = "exec", .target = "a b"}, Stop("77")));
 }
 
 TEST_F(ParseActionJsonTest, BlankIsNoAction) {

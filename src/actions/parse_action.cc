@@ -1,9 +1,9 @@
 #include <map>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "smdebug/action.h"
-#include "src/actions/spec.h"
+#include "src/actions/action_type.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
 
@@ -44,7 +44,7 @@ class Entries {
     }
   }
 
-  const Json* Find(std::initializer_list<std::string_view> keys) const {
+  const Json* Find(const std::vector<std::string_view>& keys) const {
     for (const std::string_view key : keys) {
       const auto found = values_.find(key);
       if (found != values_.end() && !found->second.is_null()) {
@@ -58,6 +58,15 @@ class Entries {
   std::map<std::string, Json, std::less<>> values_;
 };
 
+// "stoptraining, email, ...".
+std::string JsonNames() {
+  std::vector<std::string_view> names;
+  for (const actions::ActionType& type : actions::ActionTypes()) {
+    names.push_back(type.json_name.empty() ? type.name : type.json_name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
   if (!object.is_object()) {
     LeaveOut(rule, object, "it is not an object");
@@ -65,50 +74,47 @@ std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
   }
   const Entries entries(object);
   const Json* const name = entries.Find({"name"});
-  const auto kind = name != nullptr && name->is_string()
-                        ? actions::FindKind(base::Trim(TextOf(*name)))
-                        : std::nullopt;
-  if (!kind) {
-    LeaveOut(rule, object,
-             "its name is not stoptraining, email, sms, webhook or exec");
+  const actions::ActionType* const type =
+      name != nullptr && name->is_string()
+          ? actions::FindActionType(base::Trim(TextOf(*name)))
+          : nullptr;
+  if (type == nullptr) {
+    LeaveOut(rule, object, "its name is none of " + JsonNames());
     return std::nullopt;
   }
-  ActionSpec spec{.kind = *kind};
-  const Json* target = nullptr;
-  switch (*kind) {
-    case ActionKind::kStop:
-      target = entries.Find({"pid"});
-      if (const Json* prefix = entries.Find({"training_job_prefix"})) {
-        spec.job_prefix = TextOf(*prefix);
-      }
-      if (target == nullptr && spec.job_prefix.empty()) {
-        LeaveOut(rule, object, "training_job_prefix is missing");
-        return std::nullopt;
-      }
-      break;
-    case ActionKind::kEmail:
-    case ActionKind::kSms:
-      target = entries.Find({"endpoint"});
-      break;
-    case ActionKind::kWebhook:
-      target = entries.Find({"endpoint", "url"});
-      break;
-    case ActionKind::kExec:
-      target = entries.Find({"command", "endpoint"});
-      break;
+  ActionSpec spec{.kind = std::string(type->name)};
+  std::string_view missing = type->target_keys.front();
+  if (!type->prefix_key.empty()) {
+    missing = type->prefix_key;
+    const Json* const prefix = entries.Find({type->prefix_key});
+    if (prefix != nullptr) spec.job_prefix = TextOf(*prefix);
   }
-  if (target == nullptr && *kind != ActionKind::kStop) {
-    LeaveOut(rule, object,
-             *kind == ActionKind::kExec ? "command is missing"
-                                        : "endpoint is missing");
+  const Json* const target = entries.Find(type->target_keys);
+  if (target == nullptr && spec.job_prefix.empty()) {
+    LeaveOut(rule, object, fmt::format("{} is missing", missing));
     return std::nullopt;
   }
   if (target != nullptr) spec.target = base::Trim(TextOf(*target));
-  actions::CheckTarget(spec);
+  actions::CheckTarget(*type, spec.target);
   return spec;
 }
 
 }  // namespace
+
+ActionSpec ParseAction(std::string_view text) {
+  const std::string_view trimmed = base::Trim(text);
+  const size_t colon = trimmed.find(':');
+  const bool has_target = colon != std::string_view::npos;
+  const std::string_view target =
+      has_target ? base::Trim(trimmed.substr(colon + 1)) : "";
+  const actions::ActionType* const type =
+      actions::FindActionType(trimmed.substr(0, colon));
+  if (type == nullptr || (has_target ? target.empty() : type->needs_target)) {
+    throw ConfigError("action", text, actions::ActionForms());
+  }
+  actions::CheckTarget(*type, target);
+  return {.kind = std::string(type->name), .target = std::string(target)};
+}
 
 std::vector<ActionSpec> ParseActionJson(std::string_view json,
                                         std::string_view rule) {
