@@ -22,7 +22,7 @@ namespace smdebug::cli {
 namespace {
 
 // Findings of one rule that the text shows; JSON has more.
-constexpr size_t kMostShown = 5;
+constexpr size_t kMostFindings = 5;
 
 void PrintReport(const RuleReport& report, Streams streams) {
   const std::string status(StatusName(report.status));
@@ -39,7 +39,7 @@ void PrintReport(const RuleReport& report, Streams streams) {
     streams.out << "  " << Printable(report.details);
   }
   streams.out << '\n';
-  const size_t shown = std::min(report.findings.size(), kMostShown);
+  const size_t shown = std::min(report.findings.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     streams.out << "  " << FindingText(report.findings[i]) << '\n';
   }

@@ -38,7 +38,7 @@ class Lines {
   std::string out_;
 };
 
-std::string Share(int64_t part, int64_t whole) {
+std::string ShareText(int64_t part, int64_t whole) {
   if (part == 0 || whole == 0) return fmt::format("{}", part);
   const double percent =
       100 * static_cast<double>(part) / static_cast<double>(whole);
@@ -53,12 +53,12 @@ std::string StepText(const StepId& id) {
 void AddCounts(int64_t count, int64_t zero, int64_t nan, int64_t pos_inf,
                int64_t neg_inf, Lines& lines) {
   lines.Add("count", fmt::format("{}", count));
-  lines.Add("zero", Share(zero, count));
-  lines.AddAlarm("nan", nan, Share(nan, count));
+  lines.Add("zero", ShareText(zero, count));
+  lines.AddAlarm("nan", nan, ShareText(nan, count));
   const int64_t inf = pos_inf + neg_inf;
   lines.AddAlarm("inf", inf,
                  inf == 0 ? "0"
-                          : fmt::format("{} (+{}, -{})", Share(inf, count),
+                          : fmt::format("{} (+{}, -{})", ShareText(inf, count),
                                         pos_inf, neg_inf));
 }
 

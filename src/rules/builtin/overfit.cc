@@ -18,7 +18,7 @@ namespace {
 // so three times in a row, at which the validation loss has no new low.
 constexpr double kLeastGap = 0.2;
 constexpr double kSureOfOverfit = 3;
-constexpr int64_t kRobustPatience = 3;
+constexpr int64_t kLeastRobustPatience = 3;
 
 // How much a loss jumps up and down, lately. A block of few losses says little
 // about its own spread, so the blocks before have a say. Of two differences in
@@ -61,9 +61,9 @@ class Overfit final : public Rule {
         start_step_(parameters.Whole("start_step")),
         ratio_(parameters.Number("ratio_threshold")),
         robust_(parameters.Bool("robust")),
-        patience_(robust_
-                      ? std::max(kRobustPatience, parameters.Whole("patience"))
-                      : parameters.Whole("patience")) {
+        patience_(robust_ ? std::max(kLeastRobustPatience,
+                                     parameters.Whole("patience"))
+                          : parameters.Whole("patience")) {
     if (selection_.empty()) selection_.collections = {"losses"};
   }
 

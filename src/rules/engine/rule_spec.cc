@@ -14,7 +14,7 @@ constexpr std::string_view kForms =
     "Name may be path/to/file.py:ClassName";
 constexpr std::string_view kPython = ".py";
 
-std::string TextOf(const nlohmann::json& value) {
+std::string ItemText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -30,10 +30,10 @@ RuleSpec ParseJsonForm(std::string_view text, size_t brace) {
   for (const auto& [name, value] : json.items()) {
     std::vector<std::string>& items = spec.parameters[name];
     if (!value.is_array()) {
-      items = {TextOf(value)};
+      items = {ItemText(value)};
       continue;
     }
-    for (const auto& item : value) items.push_back(TextOf(item));
+    for (const auto& item : value) items.push_back(ItemText(item));
   }
   return spec;
 }

@@ -103,7 +103,7 @@ std::string Labels(const Data& data) {
 }
 
 // A cell is the darker the larger its part of the row.
-std::string Confusion(const Classification& result) {
+std::string ConfusionSection(const Classification& result) {
   std::vector<int64_t> classes;
   for (const ClassScores& one : result.classes) {
     if (classes.size() < kMostClasses) classes.push_back(one.number);
@@ -154,7 +154,7 @@ std::string ClassSections(const Data& data) {
     rows.push_back(
         ScoreRow(fmt::format("class {}", one.number), one.scores, one.labels));
   }
-  std::string html = Confusion(result);
+  std::string html = ConfusionSection(result);
   html += Section(
       "Precision, recall and F1",
       fmt::format("<p>Accuracy: {}</p>\n", NumberText(result.accuracy)) +
