@@ -14,7 +14,7 @@
 namespace smdebug::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{100};
+constexpr std::chrono::milliseconds kRedrawInterval{100};
 
 // Findings of one fire that get a line of their own.
 constexpr size_t kMostLines = 3;
@@ -119,7 +119,7 @@ void WatchView::Update(const Invoker& invoker) {
   if (!is_live()) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
-  next_ = now + kInterval;
+  next_ = now + kRedrawInterval;
   Draw(invoker.reports(), invoker.steps_judged(), invoker.last_step());
 }
 
