@@ -13,9 +13,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "smdebug/internal/step_judge.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
-#include "smdebug/step_judge.h"
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
 #include "src/base/bytes.h"

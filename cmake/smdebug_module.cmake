@@ -1,9 +1,10 @@
 # smdebug_module(<name> DEPS <module>... LIBS <target>...): one library per
-# folder of src/. DEPS are other modules, LIBS third-party targets. Every
-# *_test.cc beside the sources joins the module's test program.
+# folder of src/, with the folders in it. DEPS are other modules, LIBS
+# third-party targets. Every *_test.cc beside the sources joins the module's
+# test program.
 function(smdebug_module name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

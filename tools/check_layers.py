@@ -40,7 +40,17 @@ LAYERS: dict[str, list[str]] = {
     "cli": ["serve", "s3", "timeline"],
 }
 
-# Public header -> the module that implements it. Whoever may include that
+# Folder of a module -> the other folders of that module that it may include.
+# What lies in the module's own folder, or in one that is not named, is free.
+ROOMS: dict[str, list[str]] = {
+    "rules/builtin": [],
+    "rules/reports": ["rules/builtin"],
+    "rules/engine": ["rules/builtin", "rules/reports"],
+    "cli/output": [],
+}
+
+# Public header -> the module that implements it. Those below internal/ are for
+# the adapters and the Python extension, not for users. Whoever may include that
 # module's private headers may include it; cli may include every public header.
 PUBLIC_OWNERS: dict[str, str] = {
     "action": "actions",
@@ -50,30 +60,30 @@ PUBLIC_OWNERS: dict[str, str] = {
     "finding": "base",
     "guard": "guard",
     "hook": "hook",
+    "internal/step_judge": "rules",
+    "internal/xgboost_importance": "xgboost",
+    "internal/xgboost_text": "xgboost",
     "invoker": "rules",
     "log": "base",
     "mode": "base",
     "query": "query",
     "reduction": "base",
     "rule": "rules",
-    "run": "run",
     "rule_parameters": "rules",
-    "step_judge": "rules",
+    "run": "run",
     "storage": "storage",
     "tensor": "tensor",
     "trial": "trial",
     "version": "base",
-    "xgboost_importance": "xgboost",
-    "xgboost_text": "xgboost",
 }
 
 # Public header -> the library that it is for. No module implements these: a
 # program that has the library compiles them, on the public API alone.
 ADAPTERS: dict[str, str] = {
+    "internal/torch-inl": "torch/",
+    "internal/torch_gradient": "torch/",
+    "internal/torch_tensor": "torch/",
     "torch": "torch/",
-    "torch-inl": "torch/",
-    "torch_gradient": "torch/",
-    "torch_tensor": "torch/",
     "xgboost": "xgboost/",
 }
 
@@ -86,6 +96,7 @@ QUOTED_THIRD_PARTY = ("hwy/",)
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))', re.MULTILINE)
 _MODULE = re.compile(r"smdebug_module\(\s*(\w+)([^)]*)\)")
+_PUBLIC = re.compile(r"smdebug/(.+)\.h")
 _STANDARD = re.compile(r"<(?:[a-z0-9_]+|stdint\.h)>")
 
 
@@ -113,23 +124,28 @@ def includes(path: Path) -> Iterator[str]:
         yield quoted or bracketed
 
 
+def header_name(include: str) -> str:
+    """What the tables call "smdebug/<name>.h"; empty for any other include."""
+    match = _PUBLIC.fullmatch(include)
+    return match[1] if match else ""
+
+
 def owner(include: str) -> str | None:
     """The module that a quoted include belongs to; None if it is in no table."""
     parts = include.split("/")
     if parts[0] == "src" and len(parts) > 2 and parts[1] in LAYERS:
         return parts[1]
-    if parts[0] == "smdebug" and len(parts) == 2:
-        return PUBLIC_OWNERS.get(Path(parts[1]).stem)
-    return None
+    return PUBLIC_OWNERS.get(header_name(include))
 
 
 def check_public_headers(root: Path) -> Iterator[str]:
     for path in sources(root / "include/smdebug"):
         where = path.relative_to(root)
-        if path.stem in ADAPTERS:
-            yield from check_adapter(path, where)
+        name = header_name(path.relative_to(root / "include").as_posix())
+        if name in ADAPTERS:
+            yield from check_adapter(path, where, ADAPTERS[name])
             continue
-        own = PUBLIC_OWNERS.get(path.stem)
+        own = PUBLIC_OWNERS.get(name)
         if own is None:
             yield f"{where}: not in the table of public headers"
             continue
@@ -143,16 +159,14 @@ def check_public_headers(root: Path) -> Iterator[str]:
                 yield f"{where}: {own} may not build on {include}"
 
 
-def check_adapter(path: Path, where: Path) -> Iterator[str]:
+def check_adapter(path: Path, where: Path, library: str) -> Iterator[str]:
     """An adapter sees public headers, other adapters for its library, and that library."""
-    library = ADAPTERS[path.stem]
     for include in includes(path):
         if include.startswith("<"):
             allowed = bool(_STANDARD.fullmatch(include)) or include.startswith(f"<{library}")
         else:
-            other = Path(include).stem
-            allowed = owner(include) is not None or ADAPTERS.get(other) == library
-            allowed = allowed and include.startswith("smdebug/")
+            name = header_name(include)
+            allowed = name in PUBLIC_OWNERS or ADAPTERS.get(name) == library
         if not allowed:
             yield f"{where}: an adapter for {library} may not include {include}"
 
@@ -171,6 +185,16 @@ def check_include(module: str, include: str, *, is_test: bool) -> str | None:
     if own not in reachable(module):
         return f"{module} may not include {include}"
     return None
+
+
+def check_room(path: Path, include: str) -> str | None:
+    """What is wrong with an include of a file below src/, by the folder that it is in."""
+    room, other = path.parent.as_posix(), Path(include).parent.relative_to("src").as_posix()
+    if room not in ROOMS or other.split("/")[0] != room.split("/")[0]:
+        return None
+    if other == room or other in ROOMS[room]:
+        return None
+    return f"{room} may not include {include}"
 
 
 def declared_dependencies(folder: Path) -> list[str] | None:
@@ -205,6 +229,8 @@ def check_module(root: Path, folder: Path) -> Iterator[str]:
             if include.startswith("<"):
                 continue
             wrong = check_include(module, include, is_test=is_test)
+            if wrong is None and include.startswith("src/"):
+                wrong = check_room(path.relative_to(root / "src"), include)
             if wrong:
                 yield f"{where}: {wrong}"
             elif include.startswith("src/") and owner(include) not in (module, *declared):
@@ -212,9 +238,10 @@ def check_module(root: Path, folder: Path) -> Iterator[str]:
 
 
 def check_public_only(root: Path, folder: str) -> Iterator[str]:
+    hidden = ("src/", "smdebug/internal/") if folder == "examples" else ("src/",)
     for path in sources(root / folder):
         for include in includes(path):
-            if include.startswith("src/"):
+            if include.startswith(hidden):
                 where = path.relative_to(root)
                 yield f"{where}: {folder} may include the public API only, not {include}"
 

@@ -43,19 +43,14 @@ class ActionError final : public Error {
   std::string reason_;
 };
 
-enum class ActionKind : uint8_t { kStop, kEmail, kSms, kWebhook, kExec };
-
-// "stop", "email", "sms", "webhook" or "exec".
-std::string_view ActionKindName(ActionKind kind) noexcept;
-
 // Which action, and on what.
 struct ActionSpec {
-  ActionKind kind = ActionKind::kStop;
-  // kStop: a process id, "-" and a process group, or empty for whoever writes
-  // the run. kEmail: an address. kSms: a phone number. kWebhook: a URL. kExec:
-  // a command, or a JSON list of its words.
+  std::string kind;  // "stop", "email", "sms", "webhook" or "exec".
+  // stop: a process id, "-" and a process group, or empty for whoever writes
+  // the run. email: an address. sms: a phone number. webhook: a URL. exec: a
+  // command, or a JSON list of its words.
   std::string target = {};
-  // kStop without a target: only a job whose name begins so.
+  // stop without a target: only a job whose name begins so.
   std::string job_prefix = {};
 
   friend bool operator==(const ActionSpec&, const ActionSpec&) = default;
@@ -102,7 +97,8 @@ class Action {
  public:
   virtual ~Action() = default;
 
-  virtual ActionKind kind() const noexcept = 0;
+  // As in ActionSpec, or a word of your own; it lives as long as the action.
+  virtual std::string_view kind() const noexcept = 0;
 
   // Whom or what it is about, without secrets, for logs and the audit trail.
   virtual std::string target() const = 0;
@@ -111,10 +107,10 @@ class Action {
   virtual std::string Do(const Firing& firing) = 0;
 };
 
-// Throws ConfigError for a target that is not allowed. An action that stops a
-// process remembers which one it is, so that a later process with the same
-// number is left alone. What is read from the environment (SMDEBUG_SMTP_URL and
-// others) is read when the action is done.
+// Throws ConfigError for a kind or target that is not allowed. An action that
+// stops a process remembers which one it is, so that a later process with the
+// same number is left alone. What is read from the environment
+// (SMDEBUG_SMTP_URL and others) is read when the action is done.
 std::unique_ptr<Action> MakeAction(const ActionSpec& spec,
                                    const ActionOptions& options);
 
@@ -122,7 +118,7 @@ std::unique_ptr<Action> MakeAction(const ActionSpec& spec,
 struct ActionOutcome {
   enum class Result : uint8_t { kDone, kFailed, kDryRun, kSuppressed };
 
-  ActionKind kind = ActionKind::kStop;
+  std::string kind;
   std::string target;
   Result result = Result::kDone;
   std::string detail = {};  // What was done, or why not.

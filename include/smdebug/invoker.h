@@ -18,7 +18,7 @@ namespace smdebug {
 
 namespace rules {
 class PythonChild;
-class Session;
+class Panel;
 }  // namespace rules
 
 // One rule to be evaluated over a run: which, under which name, and what the
@@ -219,7 +219,7 @@ class Invoker {
   int64_t steps_judged() const noexcept;
 
  private:
-  std::unique_ptr<rules::Session> session_;
+  std::unique_ptr<rules::Panel> panel_;
 };
 
 // What judging a run as it goes on came to.

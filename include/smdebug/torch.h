@@ -20,8 +20,8 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
-#include "smdebug/torch_gradient.h"
-#include "smdebug/torch_tensor.h"
+#include "smdebug/internal/torch_gradient.h"
+#include "smdebug/internal/torch_tensor.h"
 
 namespace smdebug {
 
@@ -254,4 +254,4 @@ class Watched : public Holder {
 
 }  // namespace smdebug
 
-#include "smdebug/torch-inl.h"
+#include "smdebug/internal/torch-inl.h"

@@ -13,9 +13,9 @@
 #include <xgboost/c_api.h>
 
 #include "smdebug/hook.h"
+#include "smdebug/internal/xgboost_importance.h"
+#include "smdebug/internal/xgboost_text.h"
 #include "smdebug/tensor.h"
-#include "smdebug/xgboost_importance.h"
-#include "smdebug/xgboost_text.h"
 
 namespace smdebug {
 

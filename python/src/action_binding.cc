@@ -49,7 +49,7 @@ std::vector<Spec> AddJson(ActionSet& set, const std::string& json,
   std::vector<Spec> added;
   for (const ActionSpec& spec :
        CallCore([&] { return set.AddJson(json, rule); })) {
-    added.emplace_back(ActionKindName(spec.kind), spec.target, spec.job_prefix);
+    added.emplace_back(spec.kind, spec.target, spec.job_prefix);
   }
   return added;
 }
@@ -62,7 +62,7 @@ std::vector<Outcome> Fire(ActionSet& set, const std::string& rule,
   std::vector<Outcome> outcomes;
   for (const ActionOutcome& outcome :
        CallCore([&] { return set.Fire(firing); })) {
-    outcomes.emplace_back(ActionKindName(outcome.kind), outcome.target,
+    outcomes.emplace_back(outcome.kind, outcome.target,
                           ResultName(outcome.result), outcome.detail);
   }
   return outcomes;

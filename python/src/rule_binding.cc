@@ -16,9 +16,9 @@
 #include "python/src/bindings.h"
 #include "python/src/core_call.h"
 #include "python/src/trial_binding.h"
+#include "smdebug/internal/step_judge.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
-#include "smdebug/step_judge.h"
 #include "smdebug/storage.h"
 
 namespace nb = nanobind;

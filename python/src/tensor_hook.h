@@ -11,7 +11,7 @@
 
 #include "python/src/borrowed_tensor.h"
 #include "smdebug/hook.h"
-#include "smdebug/xgboost_importance.h"
+#include "smdebug/internal/xgboost_importance.h"
 
 namespace smdebug::python {
 

@@ -7,8 +7,8 @@
 
 #include "python/src/bindings.h"
 #include "python/src/core_call.h"
-#include "smdebug/xgboost_importance.h"
-#include "smdebug/xgboost_text.h"
+#include "smdebug/internal/xgboost_importance.h"
+#include "smdebug/internal/xgboost_text.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)

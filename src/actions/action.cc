@@ -9,22 +9,6 @@ ActionError::ActionError(std::string_view action, std::string_view reason)
       action_(action),
       reason_(reason) {}
 
-std::string_view ActionKindName(ActionKind kind) noexcept {
-  switch (kind) {
-    case ActionKind::kStop:
-      return "stop";
-    case ActionKind::kEmail:
-      return "email";
-    case ActionKind::kSms:
-      return "sms";
-    case ActionKind::kWebhook:
-      return "webhook";
-    case ActionKind::kExec:
-      return "exec";
-  }
-  return "";
-}
-
 std::string_view ResultName(ActionOutcome::Result result) noexcept {
   switch (result) {
     case ActionOutcome::Result::kDone:

@@ -59,7 +59,8 @@ class ActionSet::Impl {
   ActionOutcome FireOne(size_t number, const Firing& firing)
       SMDEBUG_REQUIRES(mu_) {
     Action& action = *actions_[number];
-    ActionOutcome outcome{.kind = action.kind(), .target = action.target()};
+    ActionOutcome outcome{.kind = std::string(action.kind()),
+                          .target = action.target()};
     const auto now = Now();
     const auto [found, is_first] =
         last_.try_emplace({firing.rule, number}, Last{.time = now});
@@ -114,9 +115,8 @@ class ActionSet::Impl {
         : outcome.result == Result::kSuppressed ? LogLevel::kDebug
                                                 : LogLevel::kInfo;
     base::Log(level,
-              fmt::format("{}: {} {}: {}{}{}", firing.rule,
-                          ActionKindName(outcome.kind), outcome.target,
-                          ResultName(outcome.result),
+              fmt::format("{}: {} {}: {}{}{}", firing.rule, outcome.kind,
+                          outcome.target, ResultName(outcome.result),
                           outcome.detail.empty() ? "" : ": ", outcome.detail));
     try {
       const std::shared_ptr<Storage> run = StoreOf(firing);

@@ -9,7 +9,7 @@
 
 #include "smdebug/action.h"
 #include "smdebug/log.h"
-#include "src/actions/audit.h"
+#include "src/run/keys.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
@@ -30,7 +30,7 @@ class Recorded final : public Action {
   Recorded(std::vector<Firing>* firings, bool fails)
       : firings_(firings), fails_(fails) {}
 
-  ActionKind kind() const noexcept override { return ActionKind::kExec; }
+  std::string_view kind() const noexcept override { return "exec"; }
   std::string target() const override { return "here"; }
   std::string Do(const Firing& firing) override {
     firings_->push_back(firing);
@@ -197,7 +197,7 @@ TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
   Firing firing = FiringOf("R", 3);
   firing.store = store;
   set.Fire(firing);
-  const auto trail = testing::GetFile(*store, actions::kAuditKey);
+  const auto trail = testing::GetFile(*store, run::kAuditKey);
   ASSERT_TRUE(trail.has_value());
   EXPECT_EQ(Json::parse(*trail)["step"], 3);
   EXPECT_THAT(testing::FilesBelow(dir_.path()), SizeIs(0));
@@ -205,8 +205,7 @@ TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
 
 TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {
   ActionSet set(Options());
-  EXPECT_THROW(set.Add(ActionSpec{.kind = ActionKind::kSms, .target = "1"}),
-               ConfigError);
+  EXPECT_THROW(set.Add(ActionSpec{.kind = "sms", .target = "1"}), ConfigError);
   EXPECT_TRUE(set.empty());
 }
 
@@ -217,8 +216,7 @@ TEST_F(ActionSetTest, OfAListInJsonWhatIsAllowedIsAdded) {
           {"name": "stop", "pid": )" +
           std::to_string(getpid()) + "}]",
       "R");
-  EXPECT_THAT(
-      added, ElementsAre(ActionSpec{.kind = ActionKind::kSms, .target = "+1"}));
+  EXPECT_THAT(added, ElementsAre(ActionSpec{.kind = "sms", .target = "+1"}));
 }
 
 TEST(ActionOptionsTest, TheEnvironmentSetsThem) {

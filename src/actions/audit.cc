@@ -2,44 +2,35 @@
 
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "src/base/bytes.h"
 #include "src/base/json_writer.h"
+#include "src/run/keys.h"
 
 namespace smdebug::actions {
 namespace {
 
-constexpr std::string_view kLaterParts = "rules/actions-";
-constexpr std::string_view kPartEnd = ".jsonl";
-
 // Somebody wins each time, so this many losses are a store that is at fault.
 constexpr int kMostAttempts = 1000;
-
-std::string PartKey(int64_t number) {
-  if (number == 1) return std::string(kAuditKey);
-  return fmt::format("{}{:06}{}", kLaterParts, number, kPartEnd);
-}
 
 // The number of the newest part, from 1 on, there or not.
 int64_t NewestPart(const Storage& run) {
   int64_t newest = 1;
-  for (const FileInfo& file : run.List(kLaterParts)) {
+  for (const FileInfo& file : run.List(run::kLaterAuditPrefix)) {
     int64_t number = 0;
-    std::from_chars(file.key.data() + kLaterParts.size(),
+    std::from_chars(file.key.data() + run::kLaterAuditPrefix.size(),
                     file.key.data() + file.key.size(), number);
-    if (number > newest && PartKey(number) == file.key) newest = number;
+    if (number > newest && run::AuditKey(number) == file.key) newest = number;
   }
   return newest;
 }
 
 bool TryToAdd(Storage& run, std::string_view line) {
   const int64_t part = NewestPart(run);
-  const std::string key = PartKey(part);
+  const std::string key = run::AuditKey(part);
   const auto read = run.ReadVersioned(key);
   if (!read) return run.CreateExclusive(key, base::AsBytes(line));
   if (read->text.size() >= kFullPartBytes) {
-    return run.CreateExclusive(PartKey(part + 1), base::AsBytes(line));
+    return run.CreateExclusive(run::AuditKey(part + 1), base::AsBytes(line));
   }
   const std::string longer = read->text + std::string(line);
   return run.ReplaceIfUnchanged(key, read->version, base::AsBytes(longer));
@@ -62,7 +53,7 @@ std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
     json.Null();
   }
   json.Key("message").String(firing.message);
-  json.Key("action").String(ActionKindName(outcome.kind));
+  json.Key("action").String(outcome.kind);
   json.Key("target").String(outcome.target);
   json.Key("outcome").String(ResultName(outcome.result));
   json.Key("detail").String(outcome.detail);
@@ -77,7 +68,7 @@ void AddToAudit(Storage& run, std::string_view line) {
   for (int attempts = 0; attempts < kMostAttempts; ++attempts) {
     if (TryToAdd(run, line)) return;
   }
-  throw IoError("add to", run.root() + '/' + std::string(kAuditKey),
+  throw IoError("add to", run.root() + '/' + std::string(run::kAuditKey),
                 IoKind::kTransient, "others keep changing it");
 }
 

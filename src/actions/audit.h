@@ -8,9 +8,6 @@
 
 namespace smdebug::actions {
 
-// The first part of the audit trail, and for most runs the only one.
-inline constexpr std::string_view kAuditKey = "rules/actions.jsonl";
-
 // From this size on a part is left as it is.
 inline constexpr size_t kFullPartBytes = size_t{256} << 10;
 

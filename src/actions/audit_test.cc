@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 
@@ -27,8 +28,8 @@ using testing::TempDir;
 // All lines of the trail, in the order of its parts, which is that of their
 // numbers.
 std::vector<std::string> Lines(const Storage& run) {
-  std::string text = GetFile(run, kAuditKey).value_or("");
-  for (const std::string& key : Keys(run, "rules/actions-")) {
+  std::string text = GetFile(run, run::kAuditKey).value_or("");
+  for (const std::string& key : Keys(run, run::kLaterAuditPrefix)) {
     text += GetFile(run, key).value();
   }
   std::istringstream in(text);
@@ -41,7 +42,8 @@ TEST(AuditTest, LinesFollowEachOther) {
   const auto run = OpenMemoryStorage();
   AddToAudit(*run, "one\n");
   AddToAudit(*run, "two\n");
-  EXPECT_THAT(GetFile(*run, kAuditKey), Optional(std::string("one\ntwo\n")));
+  EXPECT_THAT(GetFile(*run, run::kAuditKey),
+              Optional(std::string("one\ntwo\n")));
 }
 
 TEST(AuditTest, AFullPartIsFollowedByAnother) {

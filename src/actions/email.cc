@@ -1,9 +1,9 @@
-
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "src/actions/action_type.h"
 #include "src/actions/mail_text.h"
 #include "src/actions/message.h"
 #include "src/base/environment.h"
@@ -11,21 +11,33 @@
 namespace smdebug::actions {
 namespace {
 
+constexpr std::string_view kEmail = "email";
+
+bool IsAddress(std::string_view text) {
+  const size_t at = text.find('@');
+  return IsPlain(text) && at != 0 && at != std::string_view::npos &&
+         at + 1 < text.size() &&
+         text.find_first_of("<>,;\"@", at + 1) == std::string_view::npos &&
+         text.find_first_of("<>,;\"") == std::string_view::npos;
+}
+
 std::string Require(const char* name, std::string_view meaning) {
   auto value = base::GetEnv(name);
   if (!value || value->empty()) {
-    throw ActionError("email",
+    throw ActionError(kEmail,
                       fmt::format("{} is not set; allowed: {}", name, meaning));
   }
   return *std::move(value);
 }
 
+// Sends a mail through the server of SMDEBUG_SMTP_URL, from SMDEBUG_SMTP_FROM,
+// as SMDEBUG_SMTP_USER with SMDEBUG_SMTP_PASSWORD if they are set.
 class Email final : public Action {
  public:
   Email(std::string address, const TransferLimits& limits)
       : address_(std::move(address)), limits_(limits) {}
 
-  ActionKind kind() const noexcept override { return ActionKind::kEmail; }
+  std::string_view kind() const noexcept override { return kEmail; }
   std::string target() const override { return address_; }
 
   std::string Do(const Firing& firing) override {
@@ -35,7 +47,7 @@ class Email final : public Action {
               .to = address_,
               .text = {}};
     if (!mail.url.starts_with("smtp://") && !mail.url.starts_with("smtps://")) {
-      throw ActionError("email",
+      throw ActionError(kEmail,
                         fmt::format("SMDEBUG_SMTP_URL is {}; allowed: {}",
                                     PublicPartOf(mail.url), kUrls));
     }
@@ -48,7 +60,7 @@ class Email final : public Action {
     const TransferResult result = Send(mail);
     if (result.kind != TransferResult::Kind::kDone) {
       throw ActionError(
-          "email", fmt::format("{}: {}", PublicPartOf(mail.url), result.error));
+          kEmail, fmt::format("{}: {}", PublicPartOf(mail.url), result.error));
     }
     return fmt::format("sent through {}", PublicPartOf(mail.url));
   }
@@ -58,7 +70,7 @@ class Email final : public Action {
     try {
       return SendMail(mail, limits_);
     } catch (const std::runtime_error& error) {
-      throw ActionError("email", error.what());
+      throw ActionError(kEmail, error.what());
     }
   }
 
@@ -68,9 +80,16 @@ class Email final : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> MakeEmail(const ActionSpec& spec,
-                                  const TransferLimits& limits) {
-  return std::make_unique<Email>(spec.target, limits);
+ActionType EmailType() {
+  return {.name = kEmail,
+          .forms = "email:ADDRESS",
+          .target_keys = {"endpoint"},
+          .is_allowed = IsAddress,
+          .allowed = "an address such as name@domain.com",
+          .make = [](const ActionSpec& spec,
+                     const ActionOptions& options) -> std::unique_ptr<Action> {
+            return std::make_unique<Email>(spec.target, LimitsOf(options));
+          }};
 }
 
 }  // namespace smdebug::actions

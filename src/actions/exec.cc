@@ -1,5 +1,3 @@
-#include "src/actions/exec.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "src/actions/action_type.h"
 #include "src/actions/firing_json.h"
 #include "src/actions/words.h"
 #include "src/base/child.h"
@@ -31,16 +30,18 @@ namespace {
 using base::Fd;
 using std::chrono::steady_clock;
 
+constexpr std::string_view kExec = "exec";
+
 [[noreturn]] void Fail(std::string_view what, int code) {
-  throw ActionError("exec", fmt::format("{}: {}", what,
-                                        std::generic_category().message(code)));
+  throw ActionError(kExec, fmt::format("{}: {}", what,
+                                       std::generic_category().message(code)));
 }
 
 pid_t Start(base::ChildProgram program) {
   try {
     return base::StartChild(std::move(program));
   } catch (const std::system_error& error) {
-    throw ActionError("exec", error.what());
+    throw ActionError(kExec, error.what());
   }
 }
 
@@ -123,12 +124,16 @@ bool Await(const base::Process& child, Output& output,
   }
 }
 
+// Runs a command, without a shell, in a process group of its own. It gets
+// SMDEBUG_RULE, SMDEBUG_STEP, SMDEBUG_RUN and SMDEBUG_MESSAGE, and the firing
+// as JSON on standard input. One that ends with another code than 0, or not
+// within `timeout`, has failed; then the group is killed.
 class Exec final : public Action {
  public:
   Exec(std::vector<std::string> words, std::chrono::milliseconds timeout)
       : words_(std::move(words)), timeout_(timeout) {}
 
-  ActionKind kind() const noexcept override { return ActionKind::kExec; }
+  std::string_view kind() const noexcept override { return kExec; }
 
   // Arguments may hold secrets.
   std::string target() const override { return words_[0]; }
@@ -156,16 +161,16 @@ class Exec final : public Action {
     } catch (const std::system_error& error) {
       kill(-pid, SIGKILL);
       base::Reap(pid);
-      throw ActionError("exec", error.what());
+      throw ActionError(kExec, error.what());
     }
     if (!has_ended) kill(-pid, SIGKILL);
     const auto status = base::Reap(pid);
     output.Take();
     if (!has_ended) {
       throw ActionError(
-          "exec", fmt::format("killed after {} s{}",
-                              std::chrono::duration<double>(timeout_).count(),
-                              Printed(output)));
+          kExec, fmt::format("killed after {} s{}",
+                             std::chrono::duration<double>(timeout_).count(),
+                             Printed(output)));
     }
     return Judge(status, output);
   }
@@ -179,8 +184,8 @@ class Exec final : public Action {
     if (!status) return "ended; its exit code is not known";
     if (*status == 0) return "exit code 0";
     throw ActionError(
-        "exec", fmt::format("{}{}{}", WIFSIGNALED(*status) ? "ended by " : "",
-                            base::EndText(*status), Printed(output)));
+        kExec, fmt::format("{}{}{}", WIFSIGNALED(*status) ? "ended by " : "",
+                           base::EndText(*status), Printed(output)));
   }
 
   const std::vector<std::string> words_;
@@ -189,9 +194,21 @@ class Exec final : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> MakeExec(const ActionSpec& spec,
-                                 std::chrono::milliseconds timeout) {
-  return std::make_unique<Exec>(SplitCommand(spec.target).value(), timeout);
+ActionType ExecType() {
+  return {
+      .name = kExec,
+      .forms = "exec:COMMAND",
+      .target_keys = {"command", "endpoint"},
+      .is_allowed =
+          [](std::string_view target) {
+            return SplitCommand(target).has_value();
+          },
+      .allowed = "a command with its quotes closed, or a JSON list of texts",
+      .make = [](const ActionSpec& spec,
+                 const ActionOptions& options) -> std::unique_ptr<Action> {
+        return std::make_unique<Exec>(SplitCommand(spec.target).value(),
+                                      options.exec_timeout);
+      }};
 }
 
 }  // namespace smdebug::actions

@@ -1,5 +1,3 @@
-#include "src/actions/exec.h"
-
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "smdebug/action.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug::actions {
@@ -25,11 +24,11 @@ class ExecTest : public ::testing::Test {
   // Runs a script of the shell, which is a command like any other.
   std::string Do(const std::string& script,
                  std::chrono::milliseconds timeout = kLong) {
-    return MakeExec({.kind = ActionKind::kExec,
-                     .target = nlohmann::json({"sh", "-c", script, "sh",
-                                               dir_.path().string()})
-                                   .dump()},
-                    timeout)
+    return MakeAction({.kind = "exec",
+                       .target = nlohmann::json({"sh", "-c", script, "sh",
+                                                 dir_.path().string()})
+                                     .dump()},
+                      {.exec_timeout = timeout})
         ->Do(firing_);
   }
 
@@ -104,8 +103,9 @@ TEST_F(ExecTest, ACommandThatLeavesAChildBehindIsNotWaitedFor) {
 }
 
 TEST_F(ExecTest, AMissingCommandIsNamed) {
-  const auto exec = MakeExec(
-      {.kind = ActionKind::kExec, .target = "no-such-command --now"}, kLong);
+  const auto exec =
+      MakeAction({.kind = "exec", .target = "no-such-command --now"},
+                 {.exec_timeout = kLong});
   EXPECT_EQ(exec->target(), "no-such-command");
   try {
     exec->Do(firing_);

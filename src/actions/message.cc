@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "src/actions/action_type.h"
 
 namespace smdebug::actions {
 
@@ -37,6 +40,41 @@ std::string TextOf(const Firing& firing) {
     fmt::format_to(out, "\n- and {} more", firing.findings.size() - shown);
   }
   return text;
+}
+
+bool IsPlain(std::string_view text) {
+  return !text.empty() && std::ranges::none_of(text, [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
+  });
+}
+
+bool IsWebUrl(std::string_view text) {
+  const std::string lower = Lower(text.substr(0, 8));
+  const size_t host = lower == "https://"            ? 8
+                      : lower.starts_with("http://") ? 7
+                                                     : text.size();
+  return IsPlain(text) && host < text.size() && text[host] != '/';
+}
+
+TransferLimits LimitsOf(const ActionOptions& options) {
+  return {.timeout = options.timeout,
+          .attempts = options.attempts,
+          .backoff = options.backoff};
+}
+
+std::string Post(std::string_view kind, const std::string& url,
+                 const std::string& json, const TransferLimits& limits) {
+  TransferResult result;
+  try {
+    result = PostJson(url, json, limits);
+  } catch (const std::runtime_error& error) {
+    throw ActionError(kind, error.what());
+  }
+  if (result.kind != TransferResult::Kind::kDone) {
+    throw ActionError(kind,
+                      fmt::format("{}: {}", PublicPartOf(url), result.error));
+  }
+  return fmt::format("answer {}", result.status);
 }
 
 std::string PublicPartOf(std::string_view url) {

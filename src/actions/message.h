@@ -1,26 +1,12 @@
 #pragma once
 
-#include <chrono>
-#include <memory>
 #include <string>
+#include <string_view>
 
 #include "smdebug/action.h"
 #include "src/actions/transfer.h"
 
 namespace smdebug::actions {
-
-// Sends a mail through the server of SMDEBUG_SMTP_URL, from SMDEBUG_SMTP_FROM,
-// as SMDEBUG_SMTP_USER with SMDEBUG_SMTP_PASSWORD if they are set.
-std::unique_ptr<Action> MakeEmail(const ActionSpec& spec,
-                                  const TransferLimits& limits);
-
-// Posts what Amazon SNS takes for a text message to SMDEBUG_SMS_URL.
-std::unique_ptr<Action> MakeSms(const ActionSpec& spec,
-                                const TransferLimits& limits);
-
-// Posts {"text": ...}, which Slack and others show, with the firing beside it.
-std::unique_ptr<Action> MakeWebhook(const ActionSpec& spec,
-                                    const TransferLimits& limits);
 
 // "SMDebugRule:<rule> fired", as smdebug 1.0 has it.
 std::string SubjectOf(const Firing& firing);
@@ -30,6 +16,20 @@ std::string LineOf(const Firing& firing);
 
 // The line, with run, step and the first findings in lines of their own.
 std::string TextOf(const Firing& firing);
+
+// Whether nothing in it is a blank or a control character.
+bool IsPlain(std::string_view text);
+
+// Whether it is what kWebUrls says.
+bool IsWebUrl(std::string_view text);
+inline constexpr std::string_view kWebUrls = "a URL with http:// or https://";
+
+// How messages are sent.
+TransferLimits LimitsOf(const ActionOptions& options);
+
+// Posts, and tells how it went. Throws ActionError of action `kind`.
+std::string Post(std::string_view kind, const std::string& url,
+                 const std::string& json, const TransferLimits& limits);
 
 // Scheme and host of a URL; the rest may be a secret.
 std::string PublicPartOf(std::string_view url);

@@ -50,10 +50,10 @@ TEST(MessageTest, SecretsOfUrlsAreNotShown) {
 TEST(MessageTest, AMissingVariableIsNamed) {
   const testing::ScopedEnvironment no_url("SMDEBUG_SMTP_URL", std::nullopt);
   const testing::ScopedEnvironment no_sms("SMDEBUG_SMS_URL", std::nullopt);
-  const TransferLimits limits{.timeout = std::chrono::seconds(1)};
-  const auto mail =
-      MakeEmail({.kind = ActionKind::kEmail, .target = "a@b"}, limits);
-  const auto sms = MakeSms({.kind = ActionKind::kSms, .target = "+1"}, limits);
+  const ActionOptions options{.timeout = std::chrono::seconds(1),
+                              .attempts = 1};
+  const auto mail = MakeAction({.kind = "email", .target = "a@b"}, options);
+  const auto sms = MakeAction({.kind = "sms", .target = "+1"}, options);
   try {
     mail->Do(kFiring);
     ADD_FAILURE();
@@ -72,8 +72,8 @@ TEST(MessageTest, WithoutLibcurlItIsSaidHowToGetIt) {
   const testing::ScopedEnvironment none("SMDEBUG_LIBCURL",
                                         "/no/such/libcurl.so");
   const auto webhook =
-      MakeWebhook({.kind = ActionKind::kWebhook, .target = "http://localhost"},
-                  {.timeout = std::chrono::seconds(1)});
+      MakeAction({.kind = "webhook", .target = "http://localhost"},
+                 {.timeout = std::chrono::seconds(1), .attempts = 1});
   try {
     webhook->Do(kFiring);
     ADD_FAILURE();

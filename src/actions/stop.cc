@@ -1,8 +1,7 @@
-#include "src/actions/stop.h"
-
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/actions/action_type.h"
 #include "src/actions/writers.h"
 #include "src/base/process.h"
 #include "src/base/text.h"
@@ -19,6 +19,8 @@ namespace smdebug::actions {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
+
+constexpr std::string_view kStop = "stop";
 
 std::string Describe(const base::Ended& ended) {
   if (ended.asked + ended.killed == 0) return "it had already ended";
@@ -37,7 +39,7 @@ class Stop : public Action {
  public:
   explicit Stop(Milliseconds grace) : grace_(grace) {}
 
-  ActionKind kind() const noexcept final { return ActionKind::kStop; }
+  std::string_view kind() const noexcept final { return kStop; }
 
  protected:
   template <typename List>
@@ -45,7 +47,7 @@ class Stop : public Action {
     try {
       return Describe(base::EndProcesses(list, grace_));
     } catch (const std::system_error& error) {
-      throw ActionError("stop", error.what());
+      throw ActionError(kStop, error.what());
     }
   }
 
@@ -112,14 +114,14 @@ class StopWriters final : public Stop {
 
   std::string Do(const Firing& firing) override {
     if (firing.run.empty()) {
-      throw ActionError("stop", "it is not known which run it is about");
+      throw ActionError(kStop, "it is not known which run it is about");
     }
     const Writers writers = Find(firing.run);
     if (std::ranges::any_of(writers.processes,
                             [](const base::ProcessId& process) {
                               return process.pid == getpid();
                             })) {
-      throw ActionError("stop", "the job is the process that watches it");
+      throw ActionError(kStop, "the job is the process that watches it");
     }
     return End([&] { return writers.processes; });
   }
@@ -130,25 +132,25 @@ class StopWriters final : public Stop {
     try {
       writers = FindWriters(run);
     } catch (const std::exception& error) {
-      throw ActionError("stop", error.what());
+      throw ActionError(kStop, error.what());
     }
     if (writers.processes.empty()) {
       throw ActionError(
-          "stop",
+          kStop,
           "no living process of this machine shows that it writes the run; "
           "nothing was stopped (stop:<pid> stops any process)");
     }
     if (writers.jobs.size() > 1) {
       throw ActionError(
-          "stop", fmt::format("several jobs write the run ({}); nothing was "
-                              "stopped",
-                              fmt::join(writers.jobs, ", ")));
+          kStop, fmt::format("several jobs write the run ({}); nothing was "
+                             "stopped",
+                             fmt::join(writers.jobs, ", ")));
     }
     if (!IsNamed(writers, run, prefix_)) {
       throw ActionError(
-          "stop", fmt::format("neither the job nor a folder of {} has a name "
-                              "that begins with {}; nothing was stopped",
-                              run, prefix_));
+          kStop, fmt::format("neither the job nor a folder of {} has a name "
+                             "that begins with {}; nothing was stopped",
+                             run, prefix_));
     }
     return writers;
   }
@@ -160,9 +162,20 @@ class StopWriters final : public Stop {
   throw ConfigError("action stop", target, allowed);
 }
 
-}  // namespace
+// Nothing, or the number of a process, or of a group with - before it.
+bool IsStopTarget(std::string_view target) {
+  if (target.empty()) return true;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const auto number = base::ParseInt(target);
+  return number && *number >= -kMost && *number <= kMost &&
+         (*number > 1 || *number < -1);
+}
 
-std::unique_ptr<Action> MakeStop(const ActionSpec& spec, Milliseconds grace) {
+// Throws ConfigError if the process or the group is not there, or is the one
+// that this is called in.
+std::unique_ptr<Action> MakeStop(const ActionSpec& spec,
+                                 const ActionOptions& options) {
+  const Milliseconds grace = options.grace;
   if (spec.target.empty()) {
     return std::make_unique<StopWriters>(spec.job_prefix, grace);
   }
@@ -182,6 +195,20 @@ std::unique_ptr<Action> MakeStop(const ActionSpec& spec, Milliseconds grace) {
   const auto process = base::FindProcess(number);
   if (!process) Refuse(spec.target, "the id of a living process");
   return std::make_unique<StopProcess>(*process, grace);
+}
+
+}  // namespace
+
+ActionType StopType() {
+  return {.name = kStop,
+          .json_name = "stoptraining",
+          .forms = "stop, stop:PID, stop:-GROUP",
+          .target_keys = {"pid"},
+          .prefix_key = "training_job_prefix",
+          .needs_target = false,
+          .is_allowed = IsStopTarget,
+          .allowed = "a process id above 1, or - and a process group above 1",
+          .make = MakeStop};
 }
 
 }  // namespace smdebug::actions

@@ -1,10 +1,9 @@
-#include "src/actions/stop.h"
-
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/action.h"
 #include "smdebug/storage.h"
 #include "src/actions/child_for_test.h"
 #include "src/base/host.h"
@@ -26,7 +25,7 @@ std::string Text(int64_t number) { return std::to_string(number); }
 
 std::unique_ptr<Action> StopOf(const std::string& target,
                                std::chrono::milliseconds grace = kLong) {
-  return MakeStop({.kind = ActionKind::kStop, .target = target}, grace);
+  return MakeAction({.kind = "stop", .target = target}, {.grace = grace});
 }
 
 TEST(StopTest, AProcessIsAskedToEnd) {
@@ -98,7 +97,7 @@ TEST(StopTest, WhatMustNotBeStoppedIsRefused) {
     EXPECT_THROW(StopOf(target), ConfigError) << target;
   }
   for (const char* target : {"0", "1", "-1", "x"}) {
-    EXPECT_THROW(MakeAction({.kind = ActionKind::kStop, .target = target}, {}),
+    EXPECT_THROW(MakeAction({.kind = "stop", .target = target}, {}),
                  ConfigError)
         << target;
   }
@@ -139,7 +138,7 @@ class StopWritersTest : public ::testing::Test {
 
   std::string Do(const std::string& prefix = "") {
     const auto stop =
-        MakeStop({.kind = ActionKind::kStop, .job_prefix = prefix}, kLong);
+        MakeAction({.kind = "stop", .job_prefix = prefix}, {.grace = kLong});
     return stop->Do({.rule = "R", .run = run_->root(), .step = 3});
   }
 
@@ -181,7 +180,7 @@ TEST_F(StopWritersTest, TheWriterOfAnotherRunIsLeftAlone) {
   Write(LedgerOf(*writer));
   std::filesystem::copy(run_->root(), dir_ / "copy",
                         std::filesystem::copy_options::recursive);
-  const auto stop = MakeStop({.kind = ActionKind::kStop}, kLong);
+  const auto stop = MakeAction({.kind = "stop"}, {.grace = kLong});
   EXPECT_THROW(stop->Do({.rule = "R", .run = dir_ / "copy", .step = 3}),
                ActionError);
   EXPECT_TRUE(writer->IsAlive());

@@ -9,7 +9,7 @@
 
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
-#include "src/cli/text.h"
+#include "src/cli/output/text.h"
 #include "src/query/name_match.h"
 
 namespace smdebug::cli {
@@ -86,19 +86,9 @@ int Parse(CLI::App& app, const Commands& commands,
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(MakeStatusCommand());
-  commands.push_back(MakeLsCommand());
-  commands.push_back(MakeStepsCommand());
-  commands.push_back(MakeShowCommand());
-  commands.push_back(MakePlotCommand());
-  commands.push_back(MakeTailCommand());
-  commands.push_back(MakeRulesCommand());
-  commands.push_back(MakeCheckCommand());
-  commands.push_back(MakeWatchCommand());
-  commands.push_back(MakeDiffCommand());
-  commands.push_back(MakeExportCommand());
-  commands.push_back(MakeVerifyCommand());
-  commands.push_back(MakeConfigCommand());
+#define SMDEBUG_COMMAND(Name) commands.push_back(Make##Name##Command());
+#include "src/cli/commands/commands.def"
+#undef SMDEBUG_COMMAND
   return commands;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/cli/terminal.h"
+#include "src/cli/output/terminal.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
@@ -60,19 +60,11 @@ class Command {
 
 // Every command there is, in the order of --help.
 std::vector<std::unique_ptr<Command>> AllCommands();
-std::unique_ptr<Command> MakeCheckCommand();
-std::unique_ptr<Command> MakeConfigCommand();
-std::unique_ptr<Command> MakeDiffCommand();
-std::unique_ptr<Command> MakeExportCommand();
-std::unique_ptr<Command> MakeLsCommand();
-std::unique_ptr<Command> MakePlotCommand();
-std::unique_ptr<Command> MakeRulesCommand();
-std::unique_ptr<Command> MakeShowCommand();
-std::unique_ptr<Command> MakeStatusCommand();
-std::unique_ptr<Command> MakeStepsCommand();
-std::unique_ptr<Command> MakeTailCommand();
-std::unique_ptr<Command> MakeVerifyCommand();
-std::unique_ptr<Command> MakeWatchCommand();
+
+// One function for each, defined in the file of its name.
+#define SMDEBUG_COMMAND(Name) std::unique_ptr<Command> Make##Name##Command();
+#include "src/cli/commands/commands.def"
+#undef SMDEBUG_COMMAND
 
 // The whole program: parses `args` (without the program's name), runs one
 // command and returns its exit code. Never throws.

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "src/cli/command.h"
-#include "src/cli/terminal.h"
+#include "src/cli/output/terminal.h"
 
 int main(int argc, char** argv) {
   using smdebug::cli::DetectTerminal;

@@ -11,6 +11,7 @@
 #include "smdebug/error.h"
 #include "src/query/name_match.h"
 #include "src/query/text.h"
+#include "src/run/keys.h"
 #include "src/run/survey.h"
 
 namespace smdebug::query {
@@ -57,8 +58,9 @@ std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
                                         const OnWait& waits,
                                         const std::function<bool()>& go_on) {
   constexpr std::chrono::milliseconds kPiece{250};
-  constexpr std::string_view kFolders[] = {"collections", "events", "index",
-                                           "ledger"};
+  constexpr std::string_view kFolders[] = {
+      run::FolderOf(run::kCollectionsPrefix), run::FolderOf(run::kEventsPrefix),
+      run::FolderOf(run::kIndexPrefix), run::FolderOf(run::kLedgerPrefix)};
   auto storage = OpenStorageAt(run);
   const auto watch = storage->Watch(kFolders);
   bool told = false;

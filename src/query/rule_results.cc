@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/run/keys.h"
+
 namespace smdebug::query {
 namespace {
 
@@ -31,19 +33,12 @@ std::optional<RuleResult> ResultOf(Json report) {
   return result;
 }
 
-// Files below a folder are those that a rule made for people.
-bool IsReportKey(std::string_view key) {
-  constexpr std::string_view kFolder = "rules/";
-  return key.starts_with(kFolder) && key.ends_with(".json") &&
-         key.find('/', kFolder.size()) == std::string_view::npos;
-}
-
 }  // namespace
 
 RuleResults ReadRuleResults(const Storage& storage) {
   RuleResults results;
-  for (const FileInfo& file : storage.List("rules/")) {
-    if (!IsReportKey(file.key)) continue;
+  for (const FileInfo& file : storage.List(run::kRulesPrefix)) {
+    if (!run::IsRuleReportKey(file.key)) continue;
     const std::optional<Blob> blob = storage.Read(file.key);
     if (!blob) continue;  // Moved aside by another job since it was listed.
     auto result = ResultOf(Json::parse(blob->text(), nullptr, false));

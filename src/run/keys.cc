@@ -1,6 +1,7 @@
 #include "src/run/keys.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ constexpr std::string_view kIndexSuffix = ".json";
 constexpr std::string_view kCollectionsFolder = "collections/000000000/";
 constexpr std::string_view kCollectionsSuffix = "_collections.json";
 constexpr std::string_view kLedgerSuffix = ".json";
+constexpr std::string_view kReportSuffix = ".json";
 
 constexpr int64_t kStepsPerIndexFolder = 1000;
 constexpr size_t kMaxWorkerBytes = 200;
@@ -62,6 +64,34 @@ std::string CollectionsFileKey(std::string_view worker) {
 
 std::string LedgerKey(std::string_view worker) {
   return fmt::format("{}{}{}", kLedgerPrefix, worker, kLedgerSuffix);
+}
+
+std::string PlainName(std::string_view name) {
+  std::string file;
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       c == '-' || c == '_' || (c == '.' && !file.empty());
+    file += plain ? c : '_';
+  }
+  return file;
+}
+
+std::string RuleReportKey(std::string_view name) {
+  return fmt::format("{}{}{}", kRulesPrefix, PlainName(name), kReportSuffix);
+}
+
+bool IsRuleReportKey(std::string_view key) noexcept {
+  const auto name = Between(key, kRulesPrefix, kReportSuffix);
+  return name && name->find('/') == std::string_view::npos;
+}
+
+std::string RuleFileKey(std::string_view name, std::string_view file) {
+  return fmt::format("{}{}/{}", kRulesPrefix, PlainName(name), file);
+}
+
+std::string AuditKey(int64_t part) {
+  if (part == 1) return std::string(kAuditKey);
+  return fmt::format("{}{:06}.jsonl", kLaterAuditPrefix, part);
 }
 
 std::string PreviousPrefix(int64_t n) {

@@ -48,6 +48,22 @@ std::string CollectionsFileKey(std::string_view worker);
 // ledger/worker_0.json
 std::string LedgerKey(std::string_view worker);
 
+// `name` with '_' for what a file's name should not have.
+std::string PlainName(std::string_view name);
+
+// rules/<plain name>.json: what a rule says of the run.
+std::string RuleReportKey(std::string_view name);
+bool IsRuleReportKey(std::string_view key) noexcept;
+
+// rules/<plain name>/<file>: what a rule has made for people.
+std::string RuleFileKey(std::string_view name, std::string_view file);
+
+// The audit trail of actions: its first part, for most runs the only one, and
+// the others from the second on, rules/actions-000002.jsonl.
+inline constexpr std::string_view kAuditKey = "rules/actions.jsonl";
+inline constexpr std::string_view kLaterAuditPrefix = "rules/actions-";
+std::string AuditKey(int64_t part);
+
 // <MODE>/000000001234_<pid>_<host>.tfevents, below the TensorBoard root.
 std::string TensorboardFileKey(std::string_view mode, int64_t step, int64_t pid,
                                std::string_view host);

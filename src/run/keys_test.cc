@@ -27,6 +27,21 @@ TEST(RunFilesTest, ComposesTheKeysOfSmdebug1) {
             "TRAIN/000000000007_42_box.tfevents");
 }
 
+TEST(RunFilesTest, NamesOfRulesBecomeFilesOfTheFolder) {
+  EXPECT_EQ(RuleReportKey("AllZero-2"), "rules/AllZero-2.json");
+  EXPECT_EQ(RuleReportKey("../a b"), "rules/_._a_b.json");
+  EXPECT_EQ(RuleFileKey("a/b", "page.html"), "rules/a_b/page.html");
+  EXPECT_TRUE(IsRuleReportKey("rules/AllZero-2.json"));
+  EXPECT_FALSE(IsRuleReportKey("rules/AllZero/page.json"));
+  EXPECT_FALSE(IsRuleReportKey(kAuditKey));
+}
+
+TEST(RunFilesTest, PartsOfTheAuditAreNumberedFromTheSecondOn) {
+  EXPECT_EQ(AuditKey(1), kAuditKey);
+  EXPECT_EQ(AuditKey(2), "rules/actions-000002.jsonl");
+  EXPECT_EQ(AuditKey(1'000'000), "rules/actions-1000000.jsonl");
+}
+
 TEST(RunFilesTest, IndexFolderHoldsAThousandSteps) {
   EXPECT_EQ(IndexFileKey(0, "w"), "index/000000000/000000000000_w.json");
   EXPECT_EQ(IndexFileKey(999, "w"), "index/000000000/000000000999_w.json");

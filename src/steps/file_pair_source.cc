@@ -8,8 +8,6 @@
 namespace smdebug::steps {
 namespace {
 
-constexpr std::string_view kIndexFolder = "index/";
-constexpr std::string_view kEventsFolder = "events/";
 // Sorts after every worker's name.
 constexpr std::string_view kAfterAll = "\x7f";
 
@@ -32,9 +30,13 @@ std::string OwnPlace(int64_t step, std::string_view worker) {
 
 }  // namespace
 
+std::vector<std::string_view> FilePairSource::folders() const {
+  return {run::FolderOf(run::kIndexPrefix)};
+}
+
 std::vector<StepItem> FilePairSource::List(std::string_view cursor) const {
   std::vector<StepItem> items;
-  std::vector<FileInfo> files = storage_->List(kIndexFolder, cursor);
+  std::vector<FileInfo> files = storage_->List(run::kIndexPrefix, cursor);
   items.reserve(files.size());
   for (FileInfo& file : files) {
     if (auto item = ItemOf(std::move(file))) items.push_back(*std::move(item));
@@ -76,7 +78,7 @@ std::optional<Blob> FilePairSource::Read(const StepContent& content,
 
 std::vector<ContentItem> FilePairSource::ListContents() const {
   std::vector<ContentItem> items;
-  for (FileInfo& file : storage_->List(kEventsFolder)) {
+  for (FileInfo& file : storage_->List(run::kEventsPrefix)) {
     ContentItem item = {.size = file.size, .modified = file.modified};
     if (auto name = run::ParseStepFileKey(file.key)) {
       item.worker = run::DecodeWorker(name->worker);

@@ -17,7 +17,7 @@ class FilePairSource final : public StepSource {
   // `storage` is borrowed.
   explicit FilePairSource(const Storage* storage) : storage_(storage) {}
 
-  std::vector<std::string_view> folders() const override { return {"index"}; }
+  std::vector<std::string_view> folders() const override;
   std::vector<StepItem> List(std::string_view cursor) const override;
   std::string CursorAfter(
       int64_t step, std::optional<std::string_view> worker) const override;

@@ -43,7 +43,7 @@ std::unique_ptr<ChangeWatch> WatchSteps(const Storage& storage,
                                         const steps::StepSource& source) {
   // What a reader looks at, besides the files right below the root.
   std::vector<std::string_view> folders = source.folders();
-  folders.push_back("collections");
+  folders.push_back(run::FolderOf(run::kCollectionsPrefix));
   return storage.Watch(folders);
 }
 

@@ -1,10 +1,10 @@
-#include "smdebug/xgboost_importance.h"
+#include "smdebug/internal/xgboost_importance.h"
 
 #include <cstddef>
 #include <vector>
 
+#include "smdebug/internal/xgboost_text.h"
 #include "smdebug/tensor.h"
-#include "smdebug/xgboost_text.h"
 
 namespace smdebug {
 namespace {

@@ -1,4 +1,4 @@
-#include "smdebug/xgboost_importance.h"
+#include "smdebug/internal/xgboost_importance.h"
 
 #include <map>
 #include <memory>

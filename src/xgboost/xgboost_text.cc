@@ -1,4 +1,4 @@
-#include "smdebug/xgboost_text.h"
+#include "smdebug/internal/xgboost_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -17,10 +17,10 @@ namespace {
 
 // The action as smdebug_rulesconfig would write it.
 std::string ToJson(const ActionSpec& spec) {
-  nlohmann::json json = {{"name", ActionKindName(spec.kind)}};
-  const char* key = spec.kind == ActionKind::kStop   ? "pid"
-                    : spec.kind == ActionKind::kExec ? "command"
-                                                     : "endpoint";
+  nlohmann::json json = {{"name", spec.kind}};
+  const char* key = spec.kind == "stop"   ? "pid"
+                    : spec.kind == "exec" ? "command"
+                                          : "endpoint";
   if (!spec.target.empty()) json[key] = spec.target;
   if (!spec.job_prefix.empty()) json["training_job_prefix"] = spec.job_prefix;
   return json.dump();
@@ -31,7 +31,7 @@ void CheckSpec(const ActionSpec& spec) {
   try {
     Require(MakeAction(spec, {}) != nullptr, "an action is made");
   } catch (const ConfigError&) {
-    Require(spec.kind == ActionKind::kStop && !spec.target.empty(),
+    Require(spec.kind == "stop" && !spec.target.empty(),
             "what was read can be made");
   }
 }
@@ -52,7 +52,7 @@ void CheckText(std::string_view text) {
     return;
   }
   CheckSpec(spec);
-  std::string again(ActionKindName(spec.kind));
+  std::string again = spec.kind;
   if (!spec.target.empty()) again += ":" + spec.target;
   Require(ParseAction(again) == spec,
           "an action that was read and written reads equal");

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/cli/watch_view.h"
+#include "src/cli/output/watch_view.h"
 #include "tests/integration/cli/live_call.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"

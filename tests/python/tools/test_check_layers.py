@@ -59,6 +59,13 @@ class CheckLayersTest(unittest.TestCase):
         self.write("src/cli/peek.cc", '#include "src/hook/writer.h"\n')
         self.assertIn("cli may not include src/hook/writer.h", self.only_violation())
 
+    def test_a_room_may_not_include_one_above_in_its_module(self) -> None:
+        self.write("src/cli/output/table.cc", '#include "src/cli/output/text.h"\n')
+        self.write("src/cli/commands/ls.cc", '#include "src/cli/output/table.h"\n')
+        self.assertEqual(check_layers.violations(self.root), [])
+        self.write("src/cli/output/table.cc", '#include "src/cli/commands/ls.h"\n')
+        self.assertIn("cli/output may not include src/cli/commands/ls.h", self.only_violation())
+
     def test_a_dependency_above_in_cmake_is_caught(self) -> None:
         self.write("src/base/CMakeLists.txt", "smdebug_module(base DEPS index LIBS fmt::fmt)\n")
         self.assertIn("base may not depend on index", self.only_violation())
@@ -89,6 +96,14 @@ class CheckLayersTest(unittest.TestCase):
     def test_an_adapter_that_includes_a_private_header_is_caught(self) -> None:
         self.write("include/smdebug/torch.h", '#include "src/hook/writer.h"\n')
         self.assertIn("may not include src/hook/writer.h", self.only_violation())
+
+    def test_an_adapter_may_include_its_inside_and_an_example_may_not(self) -> None:
+        self.write("include/smdebug/internal/torch-inl.h", "#include <torch/torch.h>\n")
+        include = '#include "smdebug/internal/torch-inl.h"\n'
+        self.write("include/smdebug/torch.h", include)
+        self.assertEqual(check_layers.violations(self.root), [])
+        self.write("examples/train.cc", include)
+        self.assertIn("examples may include the public API only", self.only_violation())
 
     def test_no_module_builds_on_an_adapter(self) -> None:
         self.write("include/smdebug/torch.h", "#include <torch/torch.h>\n")

@@ -1,0 +1,143 @@
+#include <map>
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "src/actions/action_type.h"
+#include "src/base/log.h"
+#include "src/base/text.h"
+
+namespace smdebug {
+namespace {
+
+using Json = nlohmann::json;
+
+// Tells that a part of the JSON is left out, and why.
+void LeaveOut(std::string_view rule, const Json& part, std::string_view why) {
+  base::LogWarning("{}: left out action {}: {}", rule,
+                   part.dump(-1, ' ', false, Json::error_handler_t::replace),
+                   why);
+}
+
+Json Parse(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_discarded()) return json;
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, 2) != "\\\"") plain.push_back(text[i]);
+  }
+  return Json::parse(plain, nullptr, false);
+}
+
+std::string TextOf(const Json& value) {
+  return value.is_string()
+             ? value.get<std::string>()
+             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Entries by key in lower case; null for what is missing.
+class Entries {
+ public:
+  explicit Entries(const Json& object) {
+    for (const auto& [key, value] : object.items()) {
+      values_.try_emplace(actions::Lower(key), value);
+    }
+  }
+
+  const Json* Find(const std::vector<std::string_view>& keys) const {
+    for (const std::string_view key : keys) {
+      const auto found = values_.find(key);
+      if (found != values_.end() && !found->second.is_null()) {
+        return &found->second;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  std::map<std::string, Json, std::less<>> values_;
+};
+
+// "stoptraining, email, ...".
+std::string JsonNames() {
+  std::vector<std::string_view> names;
+  for (const actions::ActionType& type : actions::ActionTypes()) {
+    names.push_back(type.json_name.empty() ? type.name : type.json_name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
+  if (!object.is_object()) {
+    LeaveOut(rule, object, "it is not an object");
+    return std::nullopt;
+  }
+  const Entries entries(object);
+  const Json* const name = entries.Find({"name"});
+  const actions::ActionType* const type =
+      name != nullptr && name->is_string()
+          ? actions::FindActionType(base::Trim(TextOf(*name)))
+          : nullptr;
+  if (type == nullptr) {
+    LeaveOut(rule, object, "its name is none of " + JsonNames());
+    return std::nullopt;
+  }
+  ActionSpec spec{.kind = std::string(type->name)};
+  std::string_view missing = type->target_keys.front();
+  if (!type->prefix_key.empty()) {
+    missing = type->prefix_key;
+    const Json* const prefix = entries.Find({type->prefix_key});
+    if (prefix != nullptr) spec.job_prefix = TextOf(*prefix);
+  }
+  const Json* const target = entries.Find(type->target_keys);
+  if (target == nullptr && spec.job_prefix.empty()) {
+    LeaveOut(rule, object, fmt::format("{} is missing", missing));
+    return std::nullopt;
+  }
+  if (target != nullptr) spec.target = base::Trim(TextOf(*target));
+  actions::CheckTarget(*type, spec.target);
+  return spec;
+}
+
+}  // namespace
+
+ActionSpec ParseAction(std::string_view text) {
+  const std::string_view trimmed = base::Trim(text);
+  const size_t colon = trimmed.find(':');
+  const bool has_target = colon != std::string_view::npos;
+  const std::string_view target =
+      has_target ? base::Trim(trimmed.substr(colon + 1)) : "";
+  const actions::ActionType* const type =
+      actions::FindActionType(trimmed.substr(0, colon));
+  if (type == nullptr || (has_target ? target.empty() : type->needs_target)) {
+    throw ConfigError("action", text, actions::ActionForms());
+  }
+  actions::CheckTarget(*type, target);
+  return {.kind = std::string(type->name), .target = std::string(target)};
+}
+
+std::vector<ActionSpec> ParseActionJson(std::string_view json,
+                                        std::string_view rule) {
+  std::vector<ActionSpec> specs;
+  const std::string_view trimmed = base::Trim(json);
+  if (trimmed.empty()) return specs;
+  const Json parsed = Parse(trimmed);
+  if (!parsed.is_object() && !parsed.is_array()) {
+    base::LogWarning(
+        "{}: left out actions: they are not a JSON object or a list of "
+        "objects: {}",
+        rule, trimmed);
+    return specs;
+  }
+  const Json list = parsed.is_array() ? parsed : Json::array({parsed});
+  for (const Json& object : list) {
+    try {
+      if (auto spec = SpecOf(object, rule)) specs.push_back(*std::move(spec));
+    } catch (const ConfigError& error) {
+      LeaveOut(rule, object, error.what());
+    }
+  }
+  return specs;
+}
+
+}  // namespace smdebug

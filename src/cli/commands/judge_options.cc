@@ -1,0 +1,138 @@
+#include "src/cli/commands/judge_options.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "smdebug/error.h"
+#include "src/actions/action_type.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+#include "src/cli/output/text.h"
+
+namespace smdebug::cli {
+namespace {
+
+std::string ReadWhole(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string name =
+      slash == std::string::npos ? path : path.substr(slash + 1);
+  std::optional<Blob> blob;
+  try {
+    if (!name.empty()) blob = OpenLocalStorage(folder)->Read(name);
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("{}: {}", path, error.what()));
+  }
+  if (!blob) throw Error(fmt::format("{}: no such file", path));
+  return std::string(blob->text());
+}
+
+}  // namespace
+
+void JudgeOptions::Declare(CLI::App& app) {
+  AddRun(app, run);
+  app.add_option("--rule", rules,
+                 "Name, Name:param=value:param=value or Name{\"param\": "
+                 "\"value\"}; Name may be path/to/file.py:ClassName; may be "
+                 "given several times")
+      ->type_name("RULE")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--config", config,
+                 "JSON file with rules in the form of SageMaker's "
+                 "DebugRuleConfigurations")
+      ->type_name("FILE");
+  app.add_option("--start-step", start_step,
+                 "First step to judge, over all modes; default: 0")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--end-step", end_step,
+                 "Judge steps below this one; default: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  AddWorker(app, worker);
+  app.add_flag("--all-workers", all_workers,
+               "Judge what each worker saved, apart")
+      ->excludes("--worker");
+  app.add_option("--other-trial", other_trials,
+                 "Folder of a run to compare with; may be given several times")
+      ->type_name("RUN")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--no-reports", no_reports,
+               "Leave <run>/rules/ as it is: write no reports");
+  app.add_option("--action", actions,
+                 fmt::format("Do this when a rule fires: {}; may be given "
+                             "several times",
+                             actions::ActionForms()))
+      ->type_name("ACTION")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--dry-run", dry_run, "Tell what actions would do, only");
+  AddJson(app, json);
+}
+
+std::vector<RuleEvaluation> JudgeOptions::Evaluations() const {
+  std::vector<RuleEvaluation> evaluations;
+  if (!config.empty()) {
+    evaluations = ParseRuleConfigurations(ReadWhole(config), config);
+  }
+  for (const std::string& text : rules) {
+    evaluations.push_back(ToEvaluation(ParseRuleSpec(text)));
+  }
+  if (evaluations.empty()) {
+    throw Error(
+        "no rule is given: --rule NAME or --config FILE; `smdebug rules` lists "
+        "the rules");
+  }
+  MakeNamesUnique(evaluations);
+  return evaluations;
+}
+
+std::unique_ptr<actions::FireActions> JudgeOptions::ActionsFor(
+    std::span<const RuleEvaluation> evaluations, std::ostream& err) const {
+  auto fire_actions =
+      std::make_unique<smdebug::actions::FireActions>(actions, dry_run, run);
+  for (const RuleEvaluation& evaluation : evaluations) {
+    if (fire_actions->Add(evaluation)) continue;
+    err << fmt::format("smdebug: {}: nothing in its action_json can be done\n",
+                       Printable(evaluation.name));
+  }
+  return fire_actions;
+}
+
+InvokeOptions JudgeOptions::ForInvoker() const {
+  InvokeOptions options;
+  options.start_step = start_step.value_or(0);
+  options.end_step = end_step;
+  options.worker = worker;
+  options.all_workers = all_workers;
+  options.other_trials = other_trials;
+  // A call without actions, or a dry run, has told nobody who would act.
+  options.told_to =
+      fmt::format("{}{}", dry_run ? "dry run " : "", fmt::join(actions, " "));
+  return options;
+}
+
+std::shared_ptr<Storage> JudgeOptions::ReportsIn(
+    std::shared_ptr<Storage> run_storage) const {
+  return no_reports ? nullptr : std::move(run_storage);
+}
+
+int ExitCodeOf(std::span<const RuleReport> reports) {
+  const auto any = [&](RuleStatus status) {
+    return std::ranges::any_of(reports, [&](const RuleReport& report) {
+      return report.status == status;
+    });
+  };
+  if (any(RuleStatus::kError)) return kExitError;
+  if (any(RuleStatus::kIssuesFound)) return kExitFound;
+  return any(RuleStatus::kStopped) ? kExitError : kExitOk;
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,117 @@
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+#include "src/cli/output/json_output.h"
+#include "src/cli/output/tensor_report_text.h"
+#include "src/query/open_run.h"
+#include "src/query/tensor_report.h"
+
+namespace smdebug::cli {
+namespace {
+
+// `smdebug show <run> <tensor>`: one tensor at one step.
+class ShowCommand final : public Command {
+ public:
+  std::string_view name() const override { return "show"; }
+  std::string_view summary() const override {
+    return "Show one tensor at one step: statistics, histogram, values.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug show ./run fc.weight\n"
+           "  smdebug show ./run fc.weight --step 100 --mode train\n"
+           "  smdebug show ./run fc.weight --worker worker_1 --values all\n"
+           "  smdebug show ./run loss --json | jq .statistics.mean\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "it was shown"},
+            {kExitError,
+             "no run, tensor, step or worker like that, or the value is "
+             "damaged"}};
+  }
+  std::string_view details() const override {
+    return R"(Statistics are of the finite values, so that one NaN does not hide the rest; NaN and infinities are counted beside them. `std` is that of the population.
+Where only reductions were saved, those are shown, with the counts that smdebug 2 keeps beside them.
+
+JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statistics` (null without a value of numbers): `count`, `zero`, `nan`, `pos_inf`,
+`neg_inf`, `min`, `max`, `mean`, `std`, `l2`; `counts`: the same five counts where only reductions were saved; `reductions` by name; `histogram`: a list of
+`low`, `high`, `count`; `values`: lists in lists, or null if there are more than `--values`.
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    AddRun(app, run_);
+    app.add_option("tensor", tensor_,
+                   "Name of the tensor; of a scalar also without scalar/")
+        ->required()
+        ->type_name("");
+    AddStep(app, step_, /*or_last=*/true);
+    AddMode(app, mode_);
+    AddWorker(app, worker_);
+    app.add_option_function<std::string>(
+           "--values", [this](const std::string& text) { SetValues(text); },
+           "Show at most about this many values, or all; the rest is "
+           "abbreviated; default: 100")
+        ->type_name("N");
+    AddAscii(app, options_.ascii);
+    AddJson(app, json_);
+  }
+
+  int Run(Streams streams) override {
+    const auto trial = query::OpenRun(run_);
+    const Tensor tensor = query::RequireTensor(*trial, tensor_);
+    query::RequireWorker(*trial, worker_);
+    const int64_t step =
+        query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
+                           step_, mode_, fmt::format("'{}'", tensor.name()));
+    const query::TensorReport report =
+        query::ReadReport(*trial, tensor, step, mode_, worker_);
+    if (json_) {
+      PrintJson(streams.out, query::ToJson(report, options_.values));
+    } else {
+      streams.out << ReportText(report, options_, streams.out_terminal);
+    }
+    return kExitOk;
+  }
+
+ private:
+  void SetValues(const std::string& text) {
+    if (text == "all") {
+      options_.values = std::numeric_limits<int64_t>::max();
+      return;
+    }
+    const auto parsed = base::ParseInt(text);
+    if (!parsed || *parsed < 0) {
+      throw CLI::ValidationError(
+          "--values",
+          fmt::format("'{}' is not allowed; expected a whole number of at "
+                      "least 0, or all",
+                      text));
+    }
+    options_.values = *parsed;
+  }
+
+  std::string run_;
+  std::string tensor_;
+  std::optional<int64_t> step_;
+  Mode mode_ = Mode::kGlobal;
+  std::optional<std::string> worker_;
+  ReportOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeShowCommand() {
+  return std::make_unique<ShowCommand>();
+}
+
+}  // namespace smdebug::cli

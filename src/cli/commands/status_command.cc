@@ -1,0 +1,122 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "src/base/clock.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+#include "src/cli/output/json_output.h"
+#include "src/cli/output/status_text.h"
+#include "src/query/open_run.h"
+#include "src/query/status.h"
+
+namespace smdebug::cli {
+namespace {
+
+// `smdebug status <run>`: what a run holds and how it fares.
+class StatusCommand final : public Command {
+ public:
+  std::string_view name() const override { return "status"; }
+  std::string_view summary() const override {
+    return "Show what a run holds, how it fares and what was lost or damaged.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug status ./run\n"
+           "  smdebug status --json ./run | jq .damage\n"
+           "  smdebug status ./run > /dev/null || echo 'the run has trouble'\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {
+        {kExitOk, "nothing is damaged, dropped or lost, no write failed"},
+        {kExitFound, "something is; stalls and skipped tensors do not count"},
+        {kExitError, "the path is missing, is a file, or holds no run"}};
+  }
+  std::string_view details() const override {
+    return R"(Reads every index file and the sizes of the event files, but no values; `verify` reads those.
+
+```
+$ smdebug status ./run
+run       /home/ada/run
+state     running: worker_0 last updated 3 s ago
+workers   1 of 1 (worker_0)
+steps     101 (0..1000)
+tensors   2020
+size      15.3 MiB
+scalars   1001
+stalls    2 (0.25 s)
+dropped   0
+skipped   1
+errors    0
+lost      0
+trouble   worker_0, kind: tensor 'ids' is a string tensor of rank 2; only rank 1 can be saved
+damage    none
+```
+
+| Line | Meaning |
+|---|---|
+| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes; `no end marker`: there is no ledger that tells more. On another machine a process counts as gone when its ledger has not changed for five minutes. |
+| `id` | the identity of the run; runs of smdebug 1.0 have none |
+| `workers` | workers with files, of those declared |
+| `steps` | steps that at least one worker saved, the first and the last |
+| `tensors` | values in the index files: tensors, reductions, and scalars at steps with files |
+| `size` | bytes of the event files |
+| `scalars` ... `lost` | sums over the [ledgers](../formats/run-folder.md). Runs of smdebug 1.0 have none; one line says so. |
+| `trouble` | the first messages from the ledgers |
+| `damage` | files that are not what they should be, and why. The first five are shown. |
+
+With more than one worker a table follows, one row per worker.
+
+Damage is: an index, collections or ledger file that cannot be understood; an event file that an index names and that is missing, or shorter than
+the index says. An event file without an index is a step being written, and `.tmp` files are ignored.
+
+| Key in JSON | Value |
+|---|---|
+| `run` | path of the folder |
+| `id` | identity of the run; empty for runs of smdebug 1.0 |
+| `state` | `running`, `finished`, `failed`, `interrupted`, `killed` or `unknown` |
+| `reason` | why it failed, or who is gone; may be empty |
+| `well` | whether the exit code is 0 |
+| `ended` | whether the end marker is there |
+| `num_workers` | as declared; 0 if no collections file says |
+| `steps`, `first_step`, `last_step` | over all workers; the last two are null without steps |
+| `tensors`, `bytes` | over all workers |
+| `ledgers` | how many there are; the next keys are sums over them |
+| `scalars`, `stalls`, `stalled_seconds`, `dropped`, `skipped`, `errors`, `lost` | |
+| `workers` | list of objects: `worker`, `steps`, `first_step`, `last_step`, `tensors`, `bytes`, `ledger` |
+| `workers[].ledger` | null, or `run`, `job`, `host`, `pid`, `started`, `updated`, `closed`, `ending`, `reason`, `last_step` and the same counters, and `messages` |
+| `damage` | list of objects: `file`, `reason` |
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    AddRun(app, run_);
+    AddJson(app, json_);
+  }
+
+  int Run(Streams streams) override {
+    const auto storage = query::OpenFolder(run_);
+    const query::RunStatus status =
+        query::ReadStatus(*storage, base::WallSeconds());
+    if (json_) {
+      PrintJson(streams.out, query::ToJson(status));
+    } else {
+      streams.out << StatusText(status);
+    }
+    return status.well() ? kExitOk : kExitFound;
+  }
+
+ private:
+  std::string run_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeStatusCommand() {
+  return std::make_unique<StatusCommand>();
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,194 @@
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/cli/command.h"
+#include "src/cli/interrupt.h"
+#include "src/cli/options.h"
+#include "src/cli/output/json_output.h"
+#include "src/cli/output/text.h"
+#include "src/query/open_run.h"
+#include "src/query/step_follower.h"
+
+namespace smdebug::cli {
+namespace {
+
+using query::StepFollower;
+using query::StepLine;
+using query::StepNumber;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// A wait is cut into pieces of this length, to look for Ctrl-C in between.
+constexpr milliseconds kPiece{250};
+
+// Numbers on one line of text.
+constexpr size_t kMostNumbers = 8;
+
+std::string LineText(const StepLine& line) {
+  std::string text = fmt::format("{:>8}", line.id.step);
+  if (line.id.mode != Mode::kGlobal) {
+    text += fmt::format("  {} {}", ModeName(line.id.mode), line.id.mode_step);
+  }
+  text += fmt::format(
+      "  {}  {}",
+      line.workers.size() == 1
+          ? line.workers.front()
+          : Counted(static_cast<int64_t>(line.workers.size()), "worker"),
+      Counted(line.tensors, "tensor"));
+  const size_t shown = std::min(line.numbers.size(), kMostNumbers);
+  for (size_t i = 0; i < shown; ++i) {
+    const StepNumber& number = line.numbers[i];
+    std::string_view name = number.name;
+    constexpr std::string_view kScalar = "scalar/";
+    if (name.starts_with(kScalar)) name.remove_prefix(kScalar.size());
+    text += fmt::format("  {} {}", name, ShortNumber(number.value));
+  }
+  if (shown < line.numbers.size()) {
+    text += fmt::format("  and {} more", line.numbers.size() - shown);
+  }
+  return Printable(text);
+}
+
+// `smdebug tail <run>`: one line per step, as the steps arrive.
+class TailCommand final : public Command {
+ public:
+  std::string_view name() const override { return "tail"; }
+  std::string_view summary() const override {
+    return "Follow a run: one line per step as it is saved.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug tail ./run\n"
+           "  smdebug tail ./run --tensor 'loss|accuracy' --from 0\n"
+           "  smdebug tail ./run --timeout 60 || echo 'no step for a minute'\n"
+           "  smdebug tail --json ./run | jq "
+           "'.scalars[\"scalar/loss\"].value'\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "the job has ended, and every step was shown"},
+            {kExitFound, "nothing new came for --timeout seconds"},
+            {kExitError, "the path can never be a run, or cannot be read"},
+            {kExitInterrupted, "Ctrl-C"}};
+  }
+  std::string_view details() const override {
+    return R"(Shows the last 10 steps, or those from `--from` on, then each new step when every worker has saved it, until the job has ended. It waits for a run that does not
+exist yet. A job that was killed leaves no end marker; then only `--timeout` or Ctrl-C ends the command.
+
+A line has the step, its mode and step in the mode, the worker (or how many), the number of tensors, and the numbers saved there: scalars and other tensors
+of one element. Scalars that were saved at steps between those that are saved whole come with the next of these, on lines of their own. With `--tensor`
+only tensors that match are shown, and those of several elements by their mean.
+
+JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors` and `scalars`, which has `step` and `value` by name.
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    AddRun(app, run_);
+    app.add_option("--tensor", options_.regexes,
+                   "Show the numbers of tensors in whose name this matches "
+                   "(Python's dialect); default: all of one element")
+        ->type_name("REGEX")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--from", options_.from,
+                   "First step to show, over all modes; default: the last 10")
+        ->type_name("N");
+    app.add_option("--timeout", timeout_,
+                   "Give up when nothing new comes for so many seconds; "
+                   "default: never")
+        ->type_name("S")
+        ->check(CLI::NonNegativeNumber.description(""));
+    AddJson(app, json_);
+  }
+
+  int Run(Streams streams) override {
+    const InterruptScope interrupt;
+    RestartTimeout();
+    const auto trial = AwaitRun(interrupt, streams);
+    if (!trial) return Stopped(interrupt, streams);
+    StepFollower follower(trial.get(), options_);
+    while (streams.out) {
+      LookForNews(*trial);
+      const bool ended = trial->loaded_all_steps();
+      const std::vector<StepLine> lines = follower.Poll();
+      for (const StepLine& line : lines) Print(line, streams.out);
+      streams.out.flush();
+      if (ended) {
+        if (streams.err_terminal.is_terminal) {
+          streams.err << "the job has ended\n";
+        }
+        return kExitOk;
+      }
+      if (!lines.empty()) RestartTimeout();
+      if (interrupt.interrupted() || TimedOut()) break;
+      trial->WaitForChange(kPiece);
+    }
+    return Stopped(interrupt, streams);
+  }
+
+ private:
+  // The run, as soon as there is any file of it; null if the wait was ended.
+  std::unique_ptr<Trial> AwaitRun(const InterruptScope& interrupt,
+                                  Streams streams) const {
+    auto storage = query::AwaitRunFolder(run_, WaitNotice(streams.err), [&] {
+      return !interrupt.interrupted() && !TimedOut();
+    });
+    if (!storage) return nullptr;
+    TrialOptions options = query::RunOptions();
+    options.verify_checksums = false;  // Only single numbers are read.
+    auto trial = std::make_unique<Trial>(std::move(storage), options);
+    trial->SetRefreshing(false);
+    return trial;
+  }
+
+  // Once for all the questions that follow, and only if something may have
+  // changed, which Refresh() would not ask.
+  static void LookForNews(Trial& trial) {
+    const RefreshScope refreshing(&trial, true);
+    trial.Workers();
+  }
+
+  void Print(const StepLine& line, std::ostream& out) const {
+    if (json_) {
+      PrintJsonLine(out, query::ToJson(line));
+    } else {
+      out << LineText(line) << '\n';
+    }
+  }
+
+  int Stopped(const InterruptScope& interrupt, Streams streams) const {
+    if (interrupt.interrupted()) return kExitInterrupted;
+    if (!streams.out) return kExitError;
+    streams.err << fmt::format("smdebug: nothing new for {} s\n",
+                               ShortNumber(timeout_.value_or(0)));
+    return kExitFound;
+  }
+
+  void RestartTimeout() { waiting_since_ = Clock::now(); }
+  bool TimedOut() const {
+    return timeout_ && Clock::now() - waiting_since_ >=
+                           std::chrono::duration<double>(*timeout_);
+  }
+
+  std::string run_;
+  StepFollower::Options options_;
+  std::optional<double> timeout_;
+  bool json_ = false;
+  Clock::time_point waiting_since_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTailCommand() {
+  return std::make_unique<TailCommand>();
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+#include "src/cli/output/json_output.h"
+#include "src/cli/output/progress.h"
+#include "src/cli/output/text.h"
+#include "src/query/open_run.h"
+#include "src/query/verify_run.h"
+
+namespace smdebug::cli {
+namespace {
+
+using query::VerifyResult;
+
+// What is shown of a long list; the rest is counted.
+constexpr size_t kMostShown = 100;
+
+std::string ChecksumText(const VerifyResult& result) {
+  const int64_t with = result.values - result.without_checksum;
+  if (result.without_checksum == 0) {
+    return fmt::format("every value has one ({})", with);
+  }
+  return fmt::format(
+      "{} with, {} without (as smdebug 1.0 writes them): of those only "
+      "framing and content could be checked",
+      Counted(with, "value"), result.without_checksum);
+}
+
+void PrintText(const VerifyResult& result, Streams streams) {
+  const auto line = [&](std::string_view label, const std::string& text) {
+    streams.out << fmt::format("{:<10} {}\n", label, Printable(text));
+  };
+  const auto more = [&](size_t all) {
+    if (all <= kMostShown) return;
+    line("", fmt::format("... and {} more; --json lists them all",
+                         all - kMostShown));
+  };
+  line("run", result.run);
+  line("files", fmt::format("{}, {}", Counted(result.index_files, "index file"),
+                            Counted(result.event_files, "event file")));
+  line("values",
+       fmt::format("{}, {}", result.values, HumanBytes(result.bytes)));
+  line("checksums", ChecksumText(result));
+  for (size_t i = 0; i < std::min(result.leftovers.size(), kMostShown); ++i) {
+    line(i == 0 ? "leftover" : "",
+         fmt::format("{}: no index names it, as a killed writer leaves it; "
+                     "not damage",
+                     result.leftovers[i]));
+  }
+  more(result.leftovers.size());
+  if (result.damage.empty()) {
+    line("damage", "none");
+    return;
+  }
+  streams.out << fmt::format(
+      "{:<10} {}\n", "damage",
+      Paint(streams.out_terminal, Colour::kRed,
+            Counted(static_cast<int64_t>(result.damage.size()), "place")));
+  for (size_t i = 0; i < std::min(result.damage.size(), kMostShown); ++i) {
+    const Damage& damage = result.damage[i];
+    line("", damage.tensor.empty()
+                 ? fmt::format("{}: {}", damage.file, damage.reason)
+                 : fmt::format("{}: '{}': {}", damage.file, damage.tensor,
+                               damage.reason));
+  }
+  more(result.damage.size());
+}
+
+// `smdebug verify <run>`: reads everything and checks every checksum.
+class VerifyCommand final : public Command {
+ public:
+  std::string_view name() const override { return "verify"; }
+  std::string_view summary() const override {
+    return "Read every file and value of a run and check every checksum.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug verify ./run\n"
+           "  smdebug verify ./run > /dev/null && rm -r ./copy-of-run\n"
+           "  smdebug verify --json ./run | jq '.damage[].file'\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "nothing is damaged"},
+            {kExitFound, "something is"},
+            {kExitError, "no run there, or it cannot be read"}};
+  }
+  std::string_view details() const override {
+    return R"(Reads the collections, the ledgers, every index file and every event file. Each value must lie where its index says, have the right checksum, decode, and
+carry its name; the rest of an event file must be whole records too. Runs of smdebug 1.0 have no checksums: their framing and content are checked, and the
+summary says how many values carry none.
+
+An event file that no index names is what a writer leaves that was killed between the two. It is mentioned, and is not damage. `.tmp` files are ignored.
+
+JSON: `run`, `well`, `index_files`, `event_files`, `values`, `bytes` (of the event files), `with_checksum`, `without_checksum`, `leftovers` (a list of files),
+and `damage`, a list of objects with `file`, `tensor` (null for the file as a whole) and `reason`.
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    AddRun(app, run_);
+    AddJson(app, json_);
+  }
+
+  int Run(Streams streams) override {
+    const auto storage = query::OpenFolder(run_);
+    VerifyResult result;
+    {
+      Progress progress(streams.err, streams.err_terminal,
+                        Progress::Unit::kBytes, query::BytesToVerify(*storage));
+      result = query::VerifyRun(*storage,
+                                [&](uint64_t bytes) { progress.Add(bytes); });
+    }
+    if (json_) {
+      PrintJson(streams.out, query::ToJson(result));
+    } else {
+      PrintText(result, streams);
+    }
+    return result.damage.empty() ? kExitOk : kExitFound;
+  }
+
+ private:
+  std::string run_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeVerifyCommand() {
+  return std::make_unique<VerifyCommand>();
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,188 @@
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "smdebug/invoker.h"
+#include "src/cli/command.h"
+#include "src/cli/commands/judge_options.h"
+#include "src/cli/interrupt.h"
+#include "src/cli/output/text.h"
+#include "src/cli/output/watch_view.h"
+#include "src/query/open_run.h"
+#include "src/rules/engine/interrupted.h"
+#include "src/run/keys.h"
+
+namespace smdebug::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A job of any length must not fill the memory of who watches it.
+constexpr int64_t kRecentSteps = 1000;
+
+bool HasStopped(const ActionOutcome& outcome) {
+  return outcome.kind == "stop" &&
+         outcome.result == ActionOutcome::Result::kDone;
+}
+
+// `smdebug watch <run>`: judges each step as it is saved.
+class WatchCommand final : public Command {
+ public:
+  std::string_view name() const override { return "watch"; }
+  std::string_view summary() const override {
+    return "Judge a running job with rules, each step as it is saved.";
+  }
+  std::string_view examples() const override {
+    return "  smdebug watch ./run --rule VanishingGradient --rule "
+           "ExplodingTensor\n"
+           "  smdebug watch ./run --rule StalledTrainingRule:threshold=600\n"
+           "  smdebug watch ./run --rule my_rules.py:LongWeight:limit=20\n"
+           "  smdebug watch ./run --config rules.json --timeout 3600\n"
+           "  smdebug watch ./run --rule ExplodingTensor --action stop\n"
+           "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
+  }
+  std::vector<ExitCode> exit_codes() const override {
+    return {{kExitOk, "the job has ended, and no rule fired"},
+            {kExitFound, "a rule fired"},
+            {kExitError,
+             "a rule could not be evaluated, nothing new came for --timeout "
+             "seconds, or the call is wrong"},
+            {kExitInterrupted, "Ctrl-C"}};
+  }
+  std::string_view details() const override {
+    return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
+was killed leaves no end marker; then `StalledTrainingRule` tells, and `--timeout` or Ctrl-C ends the command.
+
+On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
+there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
+
+Rules, options and reports are those of `check`, and the verdicts are the same. What was judged a thousand steps ago and more is forgotten, so that a long job takes no more memory; rules
+have taken from it what they need. `<run>/rules/<name>.json` is written when a rule begins, when it first fires, once a second while
+it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`.
+
+A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
+the first call has told is not told again.
+
+With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line tells what became of each. While one is done,
+nothing is judged. After a stop the command judges what the job has left, and ends.
+
+JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, `action`, with `name`, `action`, `target`, `outcome` and `detail`, or, at the end, `report`, with the keys of `check --json`.
+)";
+  }
+
+  void Declare(CLI::App& app) override {
+    options_.Declare(app);
+    app.add_option("--timeout", timeout_,
+                   "Give up when nothing new comes for so many seconds; "
+                   "default: never")
+        ->type_name("S")
+        ->check(CLI::NonNegativeNumber.description(""));
+  }
+
+  int Run(Streams streams) override {
+    const InterruptScope interrupt;
+    while (true) {
+      try {
+        return Watch(interrupt, streams);
+      } catch (const rules::Interrupted&) {
+        return kExitInterrupted;
+      } catch (const RunReplacedError& error) {
+        streams.err << fmt::format("smdebug: {}: watching that one\n",
+                                   Printable(error.what()));
+      }
+    }
+  }
+
+ private:
+  int Watch(const InterruptScope& interrupt, Streams streams) {
+    InvokeOptions options = options_.ForInvoker();
+    options.go_on = [&] { return !interrupt.interrupted(); };
+    const RuleSet rules(options_.Evaluations(), options);
+    waiting_since_ = Clock::now();
+    const auto storage = query::AwaitRunFolder(
+        options_.run, WaitNotice(streams.err),
+        [&] { return !interrupt.interrupted() && !TimedOut(); });
+    if (!storage) return Stopped(interrupt, streams);
+    const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
+    query::RequireWorker(*trial, options_.worker);
+
+    WatchView view(streams.out, streams.out_terminal, options_.json);
+    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    int64_t steps = 0;
+    bool is_job_stopped = false;
+    options.recent_steps = kRecentSteps;
+    options.reports = options_.ReportsIn(storage);
+    options.on_fire = [&](const RuleFire& fire) {
+      view.Tell(fire);
+      for (const ActionOutcome& outcome : actions->Fire(fire)) {
+        view.Tell(fire.evaluation.name, outcome);
+        is_job_stopped = is_job_stopped || HasStopped(outcome);
+      }
+    };
+    const auto go_on = [&](const Invoker& judging) {
+      const int64_t judged = judging.steps_judged();
+      const bool is_new = std::exchange(steps, judged) != judged;
+      if (is_new) waiting_since_ = Clock::now();
+      // A job that was stopped need not leave an end marker.
+      if (is_job_stopped && !is_new && !storage->Stat(run::kEndMarkerKey)) {
+        return false;
+      }
+      view.Update(judging);
+      return streams.out && !interrupt.interrupted() && !TimedOut();
+    };
+    const LiveVerdict verdict =
+        rules.JudgeLive(*trial, std::move(options), go_on);
+    view.End(verdict);
+    TellEnd(*trial, streams);
+    const int code = ExitCodeOf(verdict.reports);
+    if (verdict.ended) return code;
+    if (is_job_stopped && !interrupt.interrupted()) return code;
+    const int stopped = Stopped(interrupt, streams);
+    return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
+  }
+
+  // Says so if the job did not finish.
+  static void TellEnd(const Trial& trial, Streams streams) {
+    const RunInfo info = trial.run_info();
+    if (!info.over() || info.state == RunState::kFinished) return;
+    streams.err << fmt::format("smdebug: the run {} {}{}{}\n",
+                               info.state == RunState::kFailed ? "has" : "was",
+                               RunStateName(info.state),
+                               info.reason.empty() ? "" : ": ",
+                               Printable(info.reason));
+  }
+
+  int Stopped(const InterruptScope& interrupt, Streams streams) const {
+    if (interrupt.interrupted()) return kExitInterrupted;
+    if (TimedOut()) {
+      streams.err << fmt::format("smdebug: nothing new for {} s\n",
+                                 ShortNumber(timeout_.value_or(0)));
+    }
+    return kExitError;
+  }
+
+  bool TimedOut() const {
+    return timeout_ && Clock::now() - waiting_since_ >=
+                           std::chrono::duration<double>(*timeout_);
+  }
+
+  JudgeOptions options_;
+  std::optional<double> timeout_;
+  Clock::time_point waiting_since_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeWatchCommand() {
+  return std::make_unique<WatchCommand>();
+}
+
+}  // namespace smdebug::cli

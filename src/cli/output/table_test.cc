@@ -1,0 +1,62 @@
+#include "src/cli/output/table.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace smdebug::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+Table MakeTable() {
+  return Table(
+      {{.title = "name"}, {.title = "steps", .align = Table::Align::kRight}});
+}
+
+TEST(TableTest, ColumnsLineUp) {
+  Table table = MakeTable();
+  table.AddRow({"caf\xC3\xA9", "1"});
+  table.AddRow({"longer name", "123456"});
+  EXPECT_EQ(table.Layout({}),
+            "name          steps\n"
+            "caf\xC3\xA9              1\n"
+            "longer name  123456\n");
+}
+
+TEST(TableTest, NoLineEndsWithABlank) {
+  Table table({{.title = "a"}, {.title = "b"}});
+  table.AddRow({"x", ""});
+  EXPECT_EQ(table.Layout({}), "a  b\nx\n");
+}
+
+TEST(TableTest, NamesAreCutOnANarrowTerminalOnly) {
+  Table table = MakeTable();
+  const std::string name(60, 'n');
+  table.AddRow({name, "12"});
+  EXPECT_THAT(table.Layout({}), HasSubstr(name));
+  const std::string narrow = table.Layout({.is_terminal = true, .width = 40});
+  EXPECT_THAT(narrow, Not(HasSubstr(name)));
+  EXPECT_THAT(narrow, HasSubstr(std::string(16, 'n') + "\xE2\x80\xA6" +
+                                std::string(16, 'n') + "     12\n"));
+  const std::string ascii =
+      table.Layout({.is_terminal = true, .utf8 = false, .width = 5});
+  EXPECT_THAT(ascii, HasSubstr("nnnnnnnnnnn...nnnnnnnnnn     12\n"));
+}
+
+TEST(TableTest, TitlesAreBoldInColour) {
+  Table table = MakeTable();
+  table.AddRow({"x", "1"});
+  EXPECT_THAT(table.Layout({.is_terminal = true, .colour = true}),
+              HasSubstr("\x1B[1mname  steps\x1B[0m\n"));
+}
+
+TEST(TableTest, CellsCannotDriveTheTerminal) {
+  Table table = MakeTable();
+  table.AddRow({"a\x1B[2J", "1\n"});
+  EXPECT_THAT(table.Layout({}), HasSubstr("a?[2J"));
+}
+
+}  // namespace
+}  // namespace smdebug::cli

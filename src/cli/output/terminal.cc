@@ -1,0 +1,54 @@
+#include "src/cli/output/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "src/base/environment.h"
+
+namespace smdebug::cli {
+namespace {
+
+// Whether the locale's character set is UTF-8; the first variable that is set
+// to something decides, as for every program.
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value = base::GetEnv(name).value_or("");
+    if (value.empty()) continue;
+    std::ranges::transform(value, value.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+    return value.find("utf-8") != std::string::npos ||
+           value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Terminal DetectTerminal(int fd) {
+  Terminal terminal;
+  terminal.utf8 = LocaleIsUtf8();
+  terminal.is_terminal = isatty(fd) == 1;
+  if (!terminal.is_terminal) return terminal;
+  terminal.colour = base::GetEnv("NO_COLOR").value_or("").empty() &&
+                    base::GetEnv("TERM").value_or("dumb") != "dumb";
+  winsize size = {};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    terminal.width = size.ws_col;
+  }
+  return terminal;
+}
+
+std::string Paint(const Terminal& terminal, Colour colour,
+                  std::string_view text) {
+  if (!terminal.colour || text.empty()) return std::string(text);
+  const int code = colour == Colour::kBold ? 1 : 31;
+  return fmt::format("\x1B[{}m{}\x1B[0m", code, text);
+}
+
+}  // namespace smdebug::cli

@@ -1,0 +1,68 @@
+#include "src/cli/output/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace smdebug::cli {
+namespace {
+
+bool StartsCharacter(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+// The byte at which character `index` begins; the size if there are fewer.
+size_t ByteOfCharacter(std::string_view text, size_t index) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (StartsCharacter(text[i]) && index-- == 0) return i;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+size_t TextWidth(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, StartsCharacter));
+}
+
+std::string CutMiddle(std::string_view text, size_t width,
+                      std::string_view mark) {
+  const size_t have = TextWidth(text);
+  const size_t mark_width = TextWidth(mark);
+  if (have <= width) return std::string(text);
+  if (width <= mark_width) {
+    return std::string(text.substr(0, ByteOfCharacter(text, width)));
+  }
+  const size_t kept = width - mark_width;
+  const size_t tail = kept / 2;
+  std::string cut(text.substr(0, ByteOfCharacter(text, kept - tail)));
+  cut += mark;
+  cut += text.substr(ByteOfCharacter(text, have - tail));
+  return cut;
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB",
+                                                      "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  // 1023.95 would print as 1024.0.
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string HumanAge(double seconds) {
+  seconds = std::max(seconds, 0.0);
+  if (seconds < 120) return fmt::format("{:.0f} s", std::floor(seconds));
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 172800) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.0f} d", seconds / 86400);
+}
+
+}  // namespace smdebug::cli

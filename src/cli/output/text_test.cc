@@ -1,0 +1,41 @@
+#include "src/cli/output/text.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace smdebug::cli {
+namespace {
+
+TEST(TextTest, WidthCountsCharacters) {
+  EXPECT_EQ(TextWidth(""), 0u);
+  EXPECT_EQ(TextWidth("caf\xC3\xA9"), 4u);
+  EXPECT_EQ(TextWidth("\xE2\xA0\xBF"), 1u);
+}
+
+TEST(TextTest, LongNamesAreCutInTheMiddle) {
+  EXPECT_EQ(CutMiddle("layer1.weight", 13), "layer1.weight");
+  EXPECT_EQ(CutMiddle("layer1.weight", 12), "layer...ight");
+  EXPECT_EQ(CutMiddle("layer1.weight", 3), "lay");
+  EXPECT_EQ(CutMiddle("layer1.weight", 7, "\xE2\x80\xA6"),
+            "lay\xE2\x80\xA6ght");
+  EXPECT_EQ(CutMiddle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4, "-"),
+            "\xC3\xA9\xC3\xA9-\xC3\xA9");
+}
+
+TEST(TextTest, SizesAndAgesReadAsPeopleSayThem) {
+  EXPECT_EQ(HumanBytes(0), "0 B");
+  EXPECT_EQ(HumanBytes(1023), "1023 B");
+  EXPECT_EQ(HumanBytes(1024), "1.0 KiB");
+  EXPECT_EQ(HumanBytes((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(HumanBytes(uint64_t{5} << 29), "2.5 GiB");
+  EXPECT_EQ(HumanBytes(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(HumanAge(-5), "0 s");
+  EXPECT_EQ(HumanAge(119.9), "119 s");
+  EXPECT_EQ(HumanAge(600), "10 min");
+  EXPECT_EQ(HumanAge(7200), "2 h");
+  EXPECT_EQ(HumanAge(172800), "2 d");
+}
+
+}  // namespace
+}  // namespace smdebug::cli

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "smdebug/rule_parameters.h"
+#include "src/rules/builtin/built_in.h"
+#include "src/rules/builtin/streaks.h"
+
+namespace smdebug::rules {
+namespace {
+
+// Names that tell which features the data has.
+constexpr const char* kFeatureTensors =
+    "^(?:feature_importance/[^/]+|average_shap|full_shap)/";
+
+// When robust, the first rounds, whose trees know few features, do not count.
+constexpr int64_t kWarmUp = 10;
+
+// What follows the kind of tensor: f0 in feature_importance/gain/f0.
+std::string FeatureOf(const std::string& name) {
+  size_t place = name.find('/');
+  if (name.starts_with("feature_importance/") && place != std::string::npos) {
+    place = name.find('/', place + 1);
+  }
+  return place == std::string::npos ? name : name.substr(place + 1);
+}
+
+// When robust, it has to be so three times in a row after a warm-up, and the
+// share has to be closer to 1 than to what equal features would have.
+class FeatureImportanceOverweight final : public Rule {
+ public:
+  explicit FeatureImportanceOverweight(const RuleParameters& parameters)
+      : selection_(parameters.Selection()),
+        threshold_(parameters.Number("threshold")),
+        nfeatures_(static_cast<size_t>(parameters.Whole("nfeatures"))),
+        robust_(parameters.Bool("robust")) {}
+
+  std::vector<Finding> Check(StepView& view) override {
+    const std::vector<std::string> names = view.Select(selection_);
+    for (const std::string& name : names) features_.insert(FeatureOf(name));
+    for (const std::string& name :
+         view.Select({.regexes = {kFeatureTensors}})) {
+      features_.insert(FeatureOf(name));
+    }
+    std::vector<double> importances;
+    for (const std::string& name : names) {
+      const auto importance = view.Reduce(name, {ReductionOp::kMean});
+      if (importance) importances.push_back(*importance);
+    }
+    const double all =
+        std::accumulate(importances.begin(), importances.end(), 0.0);
+    if (features_.size() <= nfeatures_ || importances.empty() || all == 0) {
+      return {};
+    }
+    std::ranges::sort(importances, std::greater());
+    const auto count = std::min(nfeatures_, importances.size());
+    const double share =
+        std::accumulate(importances.begin(),
+                        importances.begin() + static_cast<int64_t>(count),
+                        0.0) /
+        all;
+    const double limit = Limit();
+    const bool is_warm = view.step() >= kWarmUp;
+    const bool lasting =
+        overweight_.Note("", is_warm && share > limit) >= kRobustStreak;
+    if (robust_ ? !lasting : !(share > limit)) return {};
+    return {{.tensor = {},
+             .value = share,
+             .threshold = limit,
+             .message = fmt::format("{} of {} features have {:.4g} of the "
+                                    "importance, more than {:.4g}",
+                                    count, features_.size(), share, limit)}};
+  }
+
+ private:
+  double Limit() const {
+    if (!robust_) return threshold_;
+    const double equal =
+        static_cast<double>(nfeatures_) / static_cast<double>(features_.size());
+    return std::max(threshold_, (1 + equal) / 2);
+  }
+
+  const TensorSelection selection_;
+  const double threshold_;
+  const size_t nfeatures_;
+  const bool robust_;
+  std::set<std::string> features_;  // Seen up to now.
+  Streaks overweight_;
+};
+
+}  // namespace
+
+RuleType FeatureImportanceOverweightType() {
+  using Kind = RuleParameter::Kind;
+  return {
+      .name = "FeatureImportanceOverweight",
+      .summary = "A few features have almost all of the importance.",
+      .parameters = {{.name = "threshold",
+                      .kind = Kind::kNumber,
+                      .fallback = "0.8",
+                      .meaning = "Part of all importance that the largest "
+                                 "features may have.",
+                      .least = 0,
+                      .most = 1},
+                     {.name = "nfeatures",
+                      .kind = Kind::kWhole,
+                      .fallback = "3",
+                      .meaning = "How many are the largest features.",
+                      .least = 1},
+                     TensorRegex(".*feature_importance/weight"),
+                     Robust()},
+      .needs = {{"feature_importance",
+                 {{"include_regex", "^feature_importance/"},
+                  {"save_interval", "500"}}}},
+      .meaning =
+          "XGBoost only. It fires at a step where the nfeatures most "
+          "important features together have more than threshold of the sum "
+          "over all matched tensors. Data that has no more features than that "
+          "is not judged: features are those whose names were seen in "
+          "feature_importance, average_shap or full_shap.\n\n"
+          "Robust: three times in a row, from round 10 on, and the share "
+          "has to be closer to 1 than to what it were if all features were "
+          "alike.",
+      .make = Make<FeatureImportanceOverweight>};
+}
+
+}  // namespace smdebug::rules

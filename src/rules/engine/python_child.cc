@@ -1,0 +1,142 @@
+#include "src/rules/engine/python_child.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
+#include "src/base/clock.h"
+#include "src/base/environment.h"
+#include "src/base/process.h"
+#include "src/rules/engine/interrupted.h"
+
+namespace smdebug::rules {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kPieceMilliseconds = 100;
+
+// For a rule's own last words, and from SIGTERM to SIGKILL.
+constexpr seconds kChildGrace{2};
+
+constexpr std::string_view kAdvice =
+    "set SMDEBUG_PYTHON to a Python that has smdebug 2 installed";
+
+}  // namespace
+
+PythonChild::PythonChild(std::function<bool()> go_on)
+    : python_(base::GetEnv("SMDEBUG_PYTHON").value_or("python3")),
+      go_on_(std::move(go_on)) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot make a socket");
+  }
+  socket_ = base::Fd(ends[0]);
+  const base::Fd theirs(ends[1]);
+  try {
+    pid_ = base::StartChild(
+        {.words = {python_, "-m", "smdebug.rules.rule_invoker", "--serve"},
+         .environment = base::OwnEnvironment(),
+         .input = theirs.get(),
+         .output = theirs.get(),
+         .error = STDERR_FILENO});
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("{}; {}", error.what(), kAdvice));
+  }
+}
+
+PythonChild::~PythonChild() { End(was_interrupted_); }
+
+void PythonChild::Ask(const Message& question) {
+  const std::string line =
+      question.dump(-1, ' ', true, Message::error_handler_t::replace) + "\n";
+  std::string_view left = line;
+  while (!left.empty()) {
+    const ssize_t sent =
+        send(socket_.get(), left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    // Whoever waits for the answer hears of it.
+    if (sent < 0) return;
+    left.remove_prefix(static_cast<size_t>(sent));
+  }
+}
+
+PythonChild::Message PythonChild::Answer() {
+  for (;;) {
+    const size_t end = text_.find('\n');
+    if (end != std::string::npos) {
+      Message answer = Message::parse(text_.substr(0, end), nullptr, false);
+      text_.erase(0, end + 1);
+      if (!answer.is_object()) {
+        throw Error(fmt::format("{} gave an answer that is no JSON", python_));
+      }
+      has_answered_ = true;
+      return answer;
+    }
+    if (!go_on_()) {
+      was_interrupted_ = true;
+      throw Interrupted();
+    }
+    pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, kPieceMilliseconds) <= 0) {
+      // A process that it left behind may hold the other end.
+      if (HasEnded()) Fail();
+      continue;
+    }
+    std::array<char, 65536> part;
+    const ssize_t count = read(socket_.get(), part.data(), part.size());
+    if (count > 0) text_.append(part.data(), static_cast<size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) Fail();
+  }
+}
+
+// Does not reap it: its number stays its own until what it left behind has
+// ended, too.
+bool PythonChild::HasEnded() const {
+  siginfo_t info = {};
+  constexpr int kLookOnly = WEXITED | WNOHANG | WNOWAIT;
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, kLookOnly) != 0 ||
+         info.si_pid == pid_;
+}
+
+void PythonChild::Fail() {
+  End(/*at_once=*/false);
+  const std::string how = base::EndText(status_.value_or(0));
+  if (has_answered_) {
+    throw Error(fmt::format("its Python process has ended by {}", how));
+  }
+  throw Error(
+      fmt::format("`{} -m smdebug.rules.rule_invoker` has ended by {} before "
+                  "it began; {}",
+                  python_, how, kAdvice));
+}
+
+void PythonChild::End(bool at_once) noexcept {
+  socket_.Close();
+  if (status_) return;
+  try {
+    const auto id = base::FindProcess(pid_);
+    const auto process = id ? base::Process::Open(*id) : std::nullopt;
+    if (process && !at_once)
+      process->WaitUntil(base::DeadlineAfter(kChildGrace));
+    base::EndProcesses([&] { return base::GroupMembers(pid_); }, kChildGrace);
+  } catch (const std::exception&) {
+    kill(-pid_, SIGKILL);
+  }
+  status_ = base::Reap(pid_).value_or(0);
+}
+
+}  // namespace smdebug::rules

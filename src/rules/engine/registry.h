@@ -1,0 +1,14 @@
+#pragma once
+
+#include "smdebug/rule.h"
+
+namespace smdebug::rules {
+
+// The built-in of that name, in any letter case. Throws ConfigError, naming
+// those there are.
+const RuleType& RequireRule(std::string_view name);
+
+// The same of a spec; one of a file is refused.
+const RuleType& RequireRule(const RuleSpec& spec);
+
+}  // namespace smdebug::rules

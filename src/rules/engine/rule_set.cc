@@ -1,0 +1,67 @@
+#include <utility>
+
+#include "smdebug/invoker.h"
+#include "src/rules/engine/python_rule.h"
+
+namespace smdebug {
+
+RuleSet::RuleSet(std::vector<RuleEvaluation> evaluations,
+                 const InvokeOptions& options)
+    : evaluations_(std::move(evaluations)),
+      children_(rules::LoadPythonRules(evaluations_, options)) {}
+
+RuleSet::~RuleSet() = default;
+
+std::vector<RuleType> RuleSet::TypesFor(const Trial& trial,
+                                        const InvokeOptions& options) const {
+  std::vector<RuleType> types(evaluations_.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (!children_[i]) continue;
+    types[i] = rules::PythonRuleType(evaluations_[i], trial.path(), options,
+                                     children_[i]);
+  }
+  return types;
+}
+
+void RuleSet::AddTo(Invoker& invoker,
+                    const std::vector<RuleType>& types) const {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].make) {
+      invoker.Add(evaluations_[i], types[i]);
+    } else {
+      invoker.Add(evaluations_[i]);
+    }
+  }
+}
+
+std::vector<RuleReport> RuleSet::JudgeOnce(Trial& trial, const Storage& storage,
+                                           InvokeOptions options) const {
+  const std::vector<RuleType> types = TypesFor(trial, options);
+  Invoker invoker(&trial, std::move(options));
+  AddTo(invoker, types);
+  invoker.JudgeNewSteps();
+  const double idle = SecondsSinceNewestFile(storage);
+  if (idle > 0) invoker.NoteWait(idle);
+  invoker.Finish(/*stopped=*/false);
+  return invoker.reports();
+}
+
+LiveVerdict RuleSet::JudgeLive(
+    Trial& trial, InvokeOptions options,
+    const std::function<bool(const Invoker&)>& go_on) const {
+  const std::vector<RuleType> types = TypesFor(trial, options);
+  const Invoker* judging = nullptr;
+  options.live = true;
+  options.go_on = [&] { return go_on(*judging); };
+  Invoker invoker(&trial, std::move(options));
+  judging = &invoker;
+  AddTo(invoker, types);
+  const bool ended = invoker.Run();
+  if (!ended) invoker.Finish(/*stopped=*/true);
+  return {.ended = ended,
+          .reports = invoker.reports(),
+          .steps_judged = invoker.steps_judged(),
+          .last_step = invoker.last_step()};
+}
+
+}  // namespace smdebug

@@ -1,0 +1,114 @@
+#include "src/rules/reports/report_files.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "smdebug/error.h"
+#include "src/base/bytes.h"
+#include "src/base/log.h"
+#include "src/run/keys.h"
+#include "src/run/survey.h"
+
+namespace smdebug::rules {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json QuestionJson(const ReportFiles::Question& question,
+                  const std::string& run) {
+  return {{"rule", question.rule},
+          {"steps", question.steps},
+          {"worker", question.worker},
+          {"run", run}};
+}
+
+}  // namespace
+
+// A folder may be used again by another run; those of smdebug 1.0 do not tell.
+const std::string& ReportFiles::Run() {
+  if (run_.empty()) run_ = run::IdentityOf(*storage_);
+  return run_;
+}
+
+ReportFiles::AllTold ReportFiles::ReadTold(std::string_view name,
+                                           const Question& question) {
+  AllTold all;
+  const std::optional<Blob> blob = storage_->Read(run::RuleReportKey(name));
+  if (!blob) return all;
+  const auto json = Json::parse(blob->text(), nullptr, false);
+  if (!json.is_object() || !json.contains("question") ||
+      json["question"] != QuestionJson(question, Run())) {
+    return all;
+  }
+  const auto list = json.find("told");
+  if (list == json.end() || !list->is_array()) return all;
+  for (const Json& item : *list) {
+    if (!item.is_object()) continue;
+    const auto to = item.find("to");
+    const auto step = item.find("last_step");
+    const auto ended = item.find("ended");
+    if (to == item.end() || !to->is_string() || step == item.end() ||
+        !step->is_number_integer()) {
+      continue;
+    }
+    all[to->get<std::string>()] = {step->get<int64_t>(),
+                                   ended != item.end() && *ended == true};
+  }
+  return all;
+}
+
+ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
+                                           const Question& question,
+                                           std::string_view told_to) {
+  if (storage_ == nullptr) return {};
+  const AllTold all = ReadTold(name, question);
+  const auto told = all.find(told_to);
+  return told == all.end() ? Told() : told->second;
+}
+
+void ReportFiles::Save(const RuleReport& report, const Question& question,
+                       std::string_view told_to) {
+  if (!keeps()) return;
+  Json json = Json::parse(ToJson(report));
+  try {
+    json["question"] = QuestionJson(question, Run());
+    AllTold all = ReadTold(report.name, question);
+    Told& told = all[std::string(told_to)];
+    // One that judges a second time is behind what it has told.
+    told.last_step = std::max(told.last_step, report.last_step);
+    told.ended = told.ended || report.ended;
+    json["told"] = Json::array();
+    for (const auto& [to, one] : all) {
+      json["told"].push_back(
+          {{"to", to}, {"last_step", one.last_step}, {"ended", one.ended}});
+    }
+  } catch (const IoError& error) {
+    return GiveUp(error);
+  }
+  Publish(run::RuleReportKey(report.name),
+          json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void ReportFiles::SaveFile(std::string_view name, const RuleFile& file) {
+  if (!keeps()) return;
+  Publish(run::RuleFileKey(name, file.name), file.content);
+}
+
+void ReportFiles::Publish(const std::string& key, std::string_view text) {
+  try {
+    const auto file = storage_->Create(key);
+    const Bytes part = base::AsBytes(text);
+    file->Append({&part, 1});
+    file->Publish();
+  } catch (const IoError& error) {
+    GiveUp(error);
+  }
+}
+
+void ReportFiles::GiveUp(const IoError& error) {
+  failed_ = true;
+  base::LogWarning("reports of rules are not kept: {}", error.what());
+}
+
+}  // namespace smdebug::rules

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "smdebug/error.h"
+#include "smdebug/invoker.h"
+#include "smdebug/storage.h"
+
+namespace smdebug::rules {
+
+// The reports of a run: `rules/<name>.json`, each replaced as a whole.
+//
+// A report that cannot be written is worth a word in the log, and no more: a
+// run that cannot be written to can still be judged. The store may be
+// null: nothing is kept then. One thread at a time.
+class ReportFiles {
+ public:
+  explicit ReportFiles(std::shared_ptr<Storage> storage)
+      : storage_(std::move(storage)) {}
+
+  // What was asked of a rule; the same question has the same text.
+  struct Question {
+    std::string rule;
+    std::string steps;
+    std::string worker;
+
+    friend bool operator==(const Question&, const Question&) = default;
+  };
+
+  // Up to where an earlier invocation has judged and told about, if it asked
+  // the same of the same run and told the same one (InvokeOptions::told_to).
+  struct Told {
+    int64_t last_step = -1;
+    bool ended = false;  // It came to the end of the run.
+  };
+  Told WhatWasTold(std::string_view name, const Question& question,
+                   std::string_view told_to);
+
+  // What others were told, by the same question, stays in the file.
+  void Save(const RuleReport& report, const Question& question,
+            std::string_view told_to);
+
+  // Keeps a file of the rule's own: `rules/<name>/<file>`.
+  void SaveFile(std::string_view name, const RuleFile& file);
+
+  bool keeps() const noexcept { return storage_ != nullptr && !failed_; }
+
+ private:
+  using AllTold = std::map<std::string, Told, std::less<>>;
+
+  const std::string& Run();
+  // By whom they were told to, if the file is about `question`.
+  AllTold ReadTold(std::string_view name, const Question& question);
+  void Publish(const std::string& key, std::string_view text);
+  void GiveUp(const IoError& error);
+
+  const std::shared_ptr<Storage> storage_;
+  std::string run_;  // Its identity; empty until the run tells.
+  bool failed_ = false;
+};
+
+}  // namespace smdebug::rules
