@@ -17,12 +17,12 @@
 namespace smdebug::query {
 namespace {
 
-bool IsComplex(DType dtype) {
-  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
-}
+bool IsComplex(DType dtype) { return KindOf(dtype) == ElementKind::kComplex; }
 
 bool IsWide(DType dtype) {
-  return dtype == DType::kInt64 || dtype == DType::kUint64;
+  const ElementKind kind = KindOf(dtype);
+  return ItemSize(dtype) == 8 &&
+         (kind == ElementKind::kSigned || kind == ElementKind::kUnsigned);
 }
 
 // Takes the differences of one pair of tensors. One thread at a time.
