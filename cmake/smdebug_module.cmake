@@ -3,7 +3,7 @@
 # *_test.cc beside the sources joins the module's test program.
 function(smdebug_module name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
