@@ -37,7 +37,7 @@ bool IsPhoneNumber(std::string_view text) {
 }
 
 bool IsWebUrl(std::string_view text) {
-  const std::string lower = Lower(text.substr(0, 8));
+  const std::string lower = base::Lower(text.substr(0, 8));
   const size_t host = lower == "https://"            ? 8
                       : lower.starts_with("http://") ? 7
                                                      : text.size();
@@ -73,16 +73,8 @@ std::string_view WhatIsAllowed(const ActionSpec& spec) {
 
 }  // namespace
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 std::optional<ActionKind> FindKind(std::string_view name) {
-  const std::string lower = Lower(name);
+  const std::string lower = base::Lower(name);
   for (const ActionKind kind :
        {ActionKind::kStop, ActionKind::kEmail, ActionKind::kSms,
         ActionKind::kWebhook, ActionKind::kExec}) {

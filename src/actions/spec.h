@@ -13,7 +13,4 @@ std::optional<ActionKind> FindKind(std::string_view name);
 // Throws ConfigError if the target is not of the form that its kind needs.
 void CheckTarget(const ActionSpec& spec);
 
-// `text` with the letters of ASCII in lower case.
-std::string Lower(std::string_view text);
-
 }  // namespace smdebug::actions
