@@ -156,6 +156,19 @@ struct TensorView {
   bool dense() const noexcept;
 };
 
+// What the values of a tensor were like when it was reduced, kept where only
+// reductions were saved. Runs of smdebug 1.0 have none.
+struct ValueCounts {
+  DType dtype = DType::kFloat32;
+  int64_t count = 0;
+  int64_t nan = 0;
+  int64_t pos_inf = 0;
+  int64_t neg_inf = 0;
+  int64_t zero = 0;
+
+  friend bool operator==(const ValueCounts&, const ValueCounts&) = default;
+};
+
 // A dense view over `values`, shaped `shape`, whose product must be
 // values.size(). T is one of the C++ arithmetic types, bool,
 // std::complex<float>, std::complex<double> or std::string_view.
