@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/bytes.h"
 #include "src/query/text.h"
 #include "src/reduce/kernels.h"
 
@@ -16,13 +17,6 @@ namespace {
 const std::byte* Address(const TensorView& tensor, int64_t index) {
   return static_cast<const std::byte*>(tensor.data) +
          static_cast<size_t>(index) * ItemSize(tensor.dtype);
-}
-
-template <typename T>
-T Load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
 }
 
 // An integer of at most eight bytes, of which the first is the lowest.
@@ -88,15 +82,18 @@ Element ElementAt(const TensorView& tensor, int64_t index) {
     }
     case ElementKind::kComplex:
       return size == sizeof(std::complex<float>)
-                 ? std::complex<double>(Load<std::complex<float>>(from))
-                 : Load<std::complex<double>>(from);
+                 ? std::complex<double>(
+                       base::LoadLittleEndian<std::complex<float>>(from))
+                 : base::LoadLittleEndian<std::complex<double>>(from);
     case ElementKind::kText:
       return static_cast<const std::string_view*>(tensor.data)[index];
     case ElementKind::kFloat:
       break;
   }
-  if (tensor.dtype == DType::kFloat64) return Load<double>(from);
-  if (tensor.dtype == DType::kFloat32) return Load<float>(from);
+  if (tensor.dtype == DType::kFloat64)
+    return base::LoadLittleEndian<double>(from);
+  if (tensor.dtype == DType::kFloat32)
+    return base::LoadLittleEndian<float>(from);
   float value = 0;
   ToFloats(from, tensor.dtype, 1, &value);
   return value;
