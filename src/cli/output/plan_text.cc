@@ -18,7 +18,7 @@ namespace smdebug::cli {
 namespace {
 
 using config::PlannedCollection;
-using Lines = std::vector<std::string>;
+using CellLines = std::vector<std::string>;
 
 std::string_view WorkersName(IncludeWorkers workers) {
   return workers == IncludeWorkers::kAll ? "all" : "one";
@@ -34,7 +34,7 @@ std::string WhenInWords(const PlannedCollection& planned, Mode mode) {
 }
 
 // One line per schedule, with its modes in front unless all share it.
-Lines WhenCell(const PlannedCollection& planned) {
+CellLines WhenCell(const PlannedCollection& planned) {
   std::vector<std::pair<std::string, std::string>> groups;  // Words, modes.
   for (const Mode mode : kModes) {
     const std::string words = WhenInWords(planned, mode);
@@ -47,7 +47,7 @@ Lines WhenCell(const PlannedCollection& planned) {
     }
   }
   if (groups.size() == 1) return {groups.front().first};
-  Lines lines;
+  CellLines lines;
   for (const auto& [words, modes] : groups) {
     lines.push_back(fmt::format("{}: {}", modes, words));
   }
@@ -55,9 +55,9 @@ Lines WhenCell(const PlannedCollection& planned) {
 }
 
 // "raw", "reductions mean, abs_max", "shape", "histogram": a line each.
-Lines WhatCell(const PlannedCollection& planned, bool tensorboard) {
+CellLines WhatCell(const PlannedCollection& planned, bool tensorboard) {
   const ReductionConfig& form = planned.Form();
-  Lines lines;
+  CellLines lines;
   if (form.save_raw_tensor) lines.emplace_back("raw");
   if (!form.reductions.empty()) {
     std::vector<std::string> names;
@@ -74,8 +74,8 @@ Lines WhatCell(const PlannedCollection& planned, bool tensorboard) {
   return lines;
 }
 
-Lines TensorsCell(const Collection& collection) {
-  Lines lines = collection.include_regex;
+CellLines TensorsCell(const Collection& collection) {
+  CellLines lines = collection.include_regex;
   for (const std::string& name : collection.tensor_names) {
     lines.push_back("= " + name);
   }
