@@ -157,6 +157,10 @@ class FormatError final : public Error {
               DamageKind kind = DamageKind::kBadContent);
 
   const std::string& file() const noexcept { return file_; }
+  // What what() says after the file.
+  std::string_view reason() const noexcept {
+    return std::string_view(what()).substr(file_.size() + 2);
+  }
   DamageKind kind() const noexcept { return kind_; }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,8 @@
 namespace smdebug {
 
 // Element types, in the numbering of the event format (TensorFlow's DataType).
+// A new one is a number here, a row in kElementTypes, and how its bits are
+// read; what else there is to know of a type follows from these.
 enum class DType : uint8_t {
   kFloat32 = 1,
   kFloat64 = 2,
@@ -32,14 +35,95 @@ enum class DType : uint8_t {
   kFloat8E4M3FN = 25,
 };
 
+enum class ElementKind : uint8_t {
+  kText,
+  kBoolean,  // A byte that is 0 or not.
+  kSigned,
+  kUnsigned,
+  kFloat,
+  kComplex,
+};
+
+// All that is known of an element type but how its bits are read, which is in
+// src/reduce/convert-inl.h.
+struct ElementType {
+  DType dtype;
+  std::string_view name;  // NumPy's, or that of ml_dtypes.
+  uint8_t item_size;      // In bytes; 0 for kString.
+  ElementKind kind;
+  bool in_numpy;  // If not, float32 is the nearest type that NumPy has.
+  uint8_t dlpack_code;
+  std::string_view torch_name;  // LibTorch's; empty for what it lacks.
+};
+
+inline constexpr auto kElementTypes = [] {
+  using enum DType;
+  using enum ElementKind;
+  return std::to_array<ElementType>({
+      {kFloat32, "float32", 4, kFloat, true, 2, "Float"},
+      {kFloat64, "float64", 8, kFloat, true, 2, "Double"},
+      {kInt32, "int32", 4, kSigned, true, 0, "Int"},
+      {kUint8, "uint8", 1, kUnsigned, true, 1, "Byte"},
+      {kInt16, "int16", 2, kSigned, true, 0, "Short"},
+      {kInt8, "int8", 1, kSigned, true, 0, "Char"},
+      {kString, "str", 0, kText, true, 3, ""},
+      {kComplex64, "complex64", 8, kComplex, true, 5, "ComplexFloat"},
+      {kInt64, "int64", 8, kSigned, true, 0, "Long"},
+      {kBool, "bool", 1, kBoolean, true, 6, "Bool"},
+      {kBfloat16, "bfloat16", 2, kFloat, false, 4, "BFloat16"},
+      {kUint16, "uint16", 2, kUnsigned, true, 1, "UInt16"},
+      {kComplex128, "complex128", 16, kComplex, true, 5, "ComplexDouble"},
+      {kFloat16, "float16", 2, kFloat, true, 2, "Half"},
+      {kUint32, "uint32", 4, kUnsigned, true, 1, "UInt32"},
+      {kUint64, "uint64", 8, kUnsigned, true, 1, "UInt64"},
+      {kFloat8E5M2, "float8_e5m2", 1, kFloat, false, 12, "Float8_e5m2"},
+      {kFloat8E4M3FN, "float8_e4m3fn", 1, kFloat, false, 10, "Float8_e4m3fn"},
+  });
+}();
+
+namespace internal {
+// By the number of a type, where it is in kElementTypes, counted from 1.
+inline constexpr auto kElementRows = [] {
+  std::array<uint8_t, 256> rows{};
+  uint8_t row = 0;
+  for (const ElementType& type : kElementTypes) {
+    rows[static_cast<uint8_t>(type.dtype)] = ++row;
+  }
+  return rows;
+}();
+}  // namespace internal
+
+// nullptr for a number that is no element type.
+constexpr const ElementType* FindElementType(DType dtype) noexcept {
+  const uint8_t row = internal::kElementRows[static_cast<uint8_t>(dtype)];
+  return row == 0 ? nullptr : &kElementTypes[row - 1];
+}
+
+// kText for a number that is no element type, as for kString.
+constexpr ElementKind KindOf(DType dtype) noexcept {
+  const ElementType* type = FindElementType(dtype);
+  return type == nullptr ? ElementKind::kText : type->kind;
+}
+
 // Bytes per element; 0 for kString.
-size_t ItemSize(DType dtype) noexcept;
+constexpr size_t ItemSize(DType dtype) noexcept {
+  const ElementType* type = FindElementType(dtype);
+  return type == nullptr ? 0 : type->item_size;
+}
 
 // NumPy's (or ml_dtypes') name: "float32", "bfloat16", "float8_e4m3fn", "str".
-std::string_view DTypeName(DType dtype) noexcept;
+constexpr std::string_view DTypeName(DType dtype) noexcept {
+  const ElementType* type = FindElementType(dtype);
+  return type == nullptr ? "unknown" : type->name;
+}
 
 // The inverse of DTypeName; nullopt for any other text.
-std::optional<DType> ParseDType(std::string_view name) noexcept;
+constexpr std::optional<DType> ParseDType(std::string_view name) noexcept {
+  for (const ElementType& type : kElementTypes) {
+    if (type.name == name) return type.dtype;
+  }
+  return std::nullopt;
+}
 
 namespace internal {
 template <typename T>
@@ -70,6 +154,19 @@ struct TensorView {
 
   // Whether the elements lie in C order without gaps.
   bool dense() const noexcept;
+};
+
+// What the values of a tensor were like when it was reduced, kept where only
+// reductions were saved. Runs of smdebug 1.0 have none.
+struct ValueCounts {
+  DType dtype = DType::kFloat32;
+  int64_t count = 0;
+  int64_t nan = 0;
+  int64_t pos_inf = 0;
+  int64_t neg_inf = 0;
+  int64_t zero = 0;
+
+  friend bool operator==(const ValueCounts&, const ValueCounts&) = default;
 };
 
 // A dense view over `values`, shaped `shape`, whose product must be

@@ -128,19 +128,6 @@ class Value {
   std::shared_ptr<const void> owner_;
 };
 
-// What the values of a tensor were like when it was reduced, kept where only
-// reductions were saved. Runs of smdebug 1.0 have none.
-struct ValueCounts {
-  DType dtype = DType::kFloat32;
-  int64_t count = 0;
-  int64_t nan = 0;
-  int64_t pos_inf = 0;
-  int64_t neg_inf = 0;
-  int64_t zero = 0;
-
-  friend bool operator==(const ValueCounts&, const ValueCounts&) = default;
-};
-
 // Which tensors TensorNames() lists. At most one of `regexes` and `collection`.
 struct TensorFilter {
   std::optional<int64_t> step = {};  // Of `mode`.

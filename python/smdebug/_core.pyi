@@ -21,6 +21,12 @@ def check_hook_config(settings: dict) -> None:
 def is_strict() -> bool:
     """Whether SMDEBUG_STRICT asks for exceptions."""
 
+def reduction_types() -> list[tuple[str, bool, bool]]:
+    """Name, whether it is a norm, and whether smdebug 1.0 lacks it."""
+
+def element_types() -> list[tuple[str, bool]]:
+    """Name, and whether NumPy has it, of all element types, "str" included."""
+
 def built_in_collections(framework: int) -> list[str]:
     """The collections that a hook starts with, as JSON."""
 

@@ -39,10 +39,6 @@ namespace {
 
 constexpr int32_t kCpu = 1;
 
-bool IsComplex(DType dtype) {
-  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
-}
-
 const DLPackExchange* FindExchange(nb::handle tensor_type) {
   PyObject* capsule =
       PyObject_GetAttrString(tensor_type.ptr(), "__dlpack_c_exchange_api__");
@@ -60,56 +56,14 @@ const DLPackExchange* FindExchange(nb::handle tensor_type) {
 }
 
 std::optional<DType> DtypeFrom(const DLPackTensor& tensor) {
-  enum : uint8_t {
-    kInt = 0,
-    kUint = 1,
-    kFloat = 2,
-    kBfloat = 4,
-    kComplex = 5,
-    kBool = 6,
-    kFloat8E4M3FN = 10,
-    kFloat8E5M2 = 12,
-  };
   if (tensor.type_lanes != 1) return std::nullopt;
-  const auto key = [](int code, int bits) { return code * 256 + bits; };
-  switch (key(tensor.type_code, tensor.type_bits)) {
-    case key(kFloat, 64):
-      return DType::kFloat64;
-    case key(kFloat, 32):
-      return DType::kFloat32;
-    case key(kFloat, 16):
-      return DType::kFloat16;
-    case key(kBfloat, 16):
-      return DType::kBfloat16;
-    case key(kFloat8E4M3FN, 8):
-      return DType::kFloat8E4M3FN;
-    case key(kFloat8E5M2, 8):
-      return DType::kFloat8E5M2;
-    case key(kInt, 64):
-      return DType::kInt64;
-    case key(kInt, 32):
-      return DType::kInt32;
-    case key(kInt, 16):
-      return DType::kInt16;
-    case key(kInt, 8):
-      return DType::kInt8;
-    case key(kUint, 64):
-      return DType::kUint64;
-    case key(kUint, 32):
-      return DType::kUint32;
-    case key(kUint, 16):
-      return DType::kUint16;
-    case key(kUint, 8):
-      return DType::kUint8;
-    case key(kBool, 8):
-      return DType::kBool;
-    case key(kComplex, 128):
-      return DType::kComplex128;
-    case key(kComplex, 64):
-      return DType::kComplex64;
-    default:
-      return std::nullopt;
+  for (const ElementType& type : kElementTypes) {
+    if (type.dlpack_code == tensor.type_code &&
+        type.item_size * 8 == tensor.type_bits) {
+      return type.dtype;
+    }
   }
+  return std::nullopt;
 }
 
 // Fills `borrowed` from the tuple that `describe` gave.
@@ -185,7 +139,10 @@ bool TensorBorrower::BorrowFast(nb::handle tensor,
     return false;
   }
   const auto dtype = DtypeFrom(found);
-  if (found.device_type != kCpu || !dtype || IsComplex(*dtype)) return false;
+  if (found.device_type != kCpu || !dtype ||
+      KindOf(*dtype) == ElementKind::kComplex) {
+    return false;
+  }
   const auto rank = static_cast<size_t>(found.ndim);
   borrowed.data = static_cast<const std::byte*>(found.data) + found.byte_offset;
   borrowed.dtype = *dtype;

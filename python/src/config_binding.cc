@@ -1,16 +1,24 @@
 #include "python/src/config_binding.h"
 
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "smdebug/reduction.h"
 #include "smdebug/storage.h"
+#include "smdebug/tensor.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
@@ -125,6 +133,28 @@ void InitConfig(nb::module_& m) {
   m.def(
       "is_strict", [] { return RuntimeOptions::FromEnvironment().strict; },
       "Whether SMDEBUG_STRICT asks for exceptions.");
+  m.def(
+      "reduction_types",
+      [] {
+        std::vector<std::tuple<std::string_view, bool, bool>> types;
+        for (const ReductionType& type : kReductionTypes) {
+          types.emplace_back(type.name, type.kind == ReductionKind::kNorm,
+                             type.is_new);
+        }
+        return types;
+      },
+      "Name, whether it is a norm, and whether smdebug 1.0 lacks it.");
+  m.def(
+      "element_types",
+      [] {
+        std::vector<std::pair<std::string_view, bool>> types;
+        for (const ElementType& type : kElementTypes) {
+          types.emplace_back(type.name, type.in_numpy);
+        }
+        return types;
+      },
+      "Name, and whether NumPy has it, of all element types, \"str\" "
+      "included.");
   m.def("built_in_collections", &BuiltIn, "framework"_a,
         "The collections that a hook starts with, as JSON.");
 }

@@ -55,10 +55,10 @@ nb::object FindMlDtype(const char* name) {
 // The NumPy dtype; None if there is none here.
 nb::object MakeDtype(DType dtype) {
   const std::string name(DTypeName(dtype));
-  const bool exotic = dtype == DType::kBfloat16 ||
-                      dtype == DType::kFloat8E4M3FN ||
-                      dtype == DType::kFloat8E5M2;
-  nb::object type = exotic ? FindMlDtype(name.c_str()) : nb::str(name.c_str());
+  const ElementType* known = FindElementType(dtype);
+  nb::object type = known != nullptr && !known->in_numpy
+                        ? FindMlDtype(name.c_str())
+                        : nb::str(name.c_str());
   if (type.is_none()) return type;
   return nb::module_::import_("numpy").attr("dtype")(type);
 }
@@ -102,11 +102,7 @@ void InitConvert(nb::module_& m) {
 
 Reduction ReductionFrom(const std::string& name, bool abs) {
   const auto reduction = ParseReduction(name);
-  if (!reduction) {
-    throw ConfigError("reduction", name,
-                      "min, max, mean, median, std, variance, sum, prod, l1 or "
-                      "l2");
-  }
+  if (!reduction) throw ConfigError("reduction", name, ReductionNames());
   return {reduction->op, reduction->abs || abs};
 }
 

@@ -3,16 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/text.h"
+
 namespace smdebug {
 namespace actions {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 std::span<const ActionType> ActionTypes() {
   static const auto& types = *new std::vector<ActionType>{
@@ -24,7 +18,7 @@ std::span<const ActionType> ActionTypes() {
 }
 
 const ActionType* FindActionType(std::string_view name) {
-  const std::string lower = Lower(name);
+  const std::string lower = base::Lower(name);
   if (lower.empty()) return nullptr;
   for (const ActionType& type : ActionTypes()) {
     if (lower == type.name || lower == type.json_name) return &type;

@@ -50,7 +50,4 @@ std::string ActionForms();
 // Throws ConfigError if the target is not allowed.
 void CheckTarget(const ActionType& type, std::string_view target);
 
-// `text` with the letters of ASCII in lower case.
-std::string Lower(std::string_view text);
-
 }  // namespace smdebug::actions

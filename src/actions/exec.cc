@@ -21,6 +21,7 @@
 #include "src/actions/words.h"
 #include "src/base/child.h"
 #include "src/base/clock.h"
+#include "src/base/fd.h"
 #include "src/base/process.h"
 #include "src/base/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/base/finding_json.h"
+#include "src/rules/reports/finding_json.h"
 
 namespace smdebug::actions {
 void AppendFiring(const Firing& firing, size_t most, base::JsonWriter& json) {
@@ -19,7 +19,7 @@ void AppendFiring(const Firing& firing, size_t most, base::JsonWriter& json) {
   json.Key("findings").BeginArray();
   const size_t count = std::min(most, firing.findings.size());
   for (size_t i = 0; i < count; ++i) {
-    base::AppendFinding(firing.findings[i], json);
+    rules::AppendFinding(firing.findings[i], json);
   }
   json.EndArray();
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/actions/action_type.h"
+#include "src/base/text.h"
 
 namespace smdebug::actions {
 
@@ -49,7 +50,7 @@ bool IsPlain(std::string_view text) {
 }
 
 bool IsWebUrl(std::string_view text) {
-  const std::string lower = Lower(text.substr(0, 8));
+  const std::string lower = base::Lower(text.substr(0, 8));
   const size_t host = lower == "https://"            ? 8
                       : lower.starts_with("http://") ? 7
                                                      : text.size();

@@ -40,7 +40,7 @@ class Entries {
  public:
   explicit Entries(const Json& object) {
     for (const auto& [key, value] : object.items()) {
-      values_.try_emplace(actions::Lower(key), value);
+      values_.try_emplace(base::Lower(key), value);
     }
   }
 

@@ -25,10 +25,6 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-void Fd::Close() {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
-
 std::vector<std::string> OwnEnvironment() {
   std::vector<std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

@@ -4,28 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace smdebug::base {
-
-// Owns a file descriptor. One thread at a time.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { Close(); }
-
-  int get() const noexcept { return fd_; }
-  void Close();
-
- private:
-  int fd_;
-};
 
 // A program to be started.
 struct ChildProgram {

@@ -4,11 +4,22 @@
 
 namespace smdebug {
 
-std::string_view OpName(ReductionOp op) noexcept {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "min",      "max", "mean", "median", "std",
-      "variance", "sum", "prod", "l1",     "l2"};
-  return kNames[static_cast<size_t>(op)];
+static_assert(
+    [] {
+      for (size_t i = 0; i < kReductionOps.size(); ++i) {
+        if (static_cast<size_t>(kReductionOps[i]) != i) return false;
+      }
+      return true;
+    }(),
+    "a row for each ReductionOp, in their order");
+
+std::string ReductionNames() {
+  std::string names;
+  for (const ReductionOp op : kReductionOps) {
+    if (!names.empty()) names += op == kReductionOps.back() ? " or " : ", ";
+    names += OpName(op);
+  }
+  return names + ", each also with abs_ before it";
 }
 
 std::string ReductionName(Reduction reduction) {
@@ -26,12 +37,11 @@ std::optional<Reduction> ParseReduction(std::string_view name) {
   }
   const bool norm = name.ends_with(kNorm);
   if (norm) name.remove_suffix(kNorm.size());
-  const auto op = std::ranges::find(kReductionOps, name, OpName);
-  if (op == kReductionOps.end()) return std::nullopt;
-  reduction.op = *op;
-  const bool is_norm =
-      reduction.op == ReductionOp::kL1 || reduction.op == ReductionOp::kL2;
-  if (norm && !is_norm) return std::nullopt;
+  const auto type =
+      std::ranges::find(kReductionTypes, name, &ReductionType::name);
+  if (type == kReductionTypes.end()) return std::nullopt;
+  if (norm && type->kind != ReductionKind::kNorm) return std::nullopt;
+  reduction.op = type->op;
   return reduction;
 }
 

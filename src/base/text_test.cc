@@ -1,9 +1,12 @@
 #include "src/base/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace smdebug::base {
 namespace {
+
+using ::testing::ElementsAre;
 
 TEST(TextTest, ParsesWholeNumbersAndNothingElse) {
   EXPECT_EQ(ParseInt("42"), 42);
@@ -18,6 +21,15 @@ TEST(TextTest, ParsesWholeNumbersAndNothingElse) {
 TEST(TextTest, TrimsBlanksAtBothEnds) {
   EXPECT_EQ(Trim("\t a b\r\n"), "a b");
   EXPECT_EQ(Trim(" \n"), "");
+}
+
+TEST(TextTest, LowersTheLettersOfAsciiOnly) {
+  EXPECT_EQ(Lower("Az-\xC3\x84"), "az-\xC3\x84");
+}
+
+TEST(TextTest, SplitsAtEveryComma) {
+  EXPECT_THAT(SplitAtCommas(" a,,b"), ElementsAre(" a", "", "b"));
+  EXPECT_THAT(SplitAtCommas(""), ElementsAre(""));
 }
 
 }  // namespace

@@ -111,13 +111,4 @@ void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
       ->take_all();
 }
 
-std::string ReductionNames() {
-  std::string names;
-  for (const ReductionOp op : kReductionOps) {
-    if (!names.empty()) names += op == kReductionOps.back() ? " or " : ", ";
-    names += OpName(op);
-  }
-  return names + ", each also with abs_ before it";
-}
-
 }  // namespace smdebug::cli

@@ -32,7 +32,4 @@ void AddStep(CLI::App& app, std::optional<int64_t>& step, bool or_last);
 void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
                    const std::string& description);
 
-// "min, max, ... or l2, each also with abs_ before it".
-std::string ReductionNames();
-
 }  // namespace smdebug::cli

@@ -57,7 +57,8 @@ Spread DefaultSpread(Framework framework) noexcept {
 
 std::string ReductionTensorName(Framework framework, Reduction reduction,
                                 std::string_view tensor) {
-  std::string name = "smdebug/reductions/" + ReductionName(reduction) + "/";
+  std::string name(kReductionPrefix);
+  name += ReductionName(reduction) + "/";
   // TensorFlow's names end in an output number that tells tensors apart, and a
   // native program's may too; the others never do.
   const bool keeps_numbers =

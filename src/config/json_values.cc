@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,14 +13,6 @@
 
 namespace smdebug::config {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return lower;
-}
 
 // The value as a whole number: 100, "100" and 100.0, but not true or 2.5.
 std::optional<int64_t> AsInt(const Json& value) {
@@ -42,16 +33,6 @@ std::optional<int64_t> AsInt(const Json& value) {
     }
   }
   return std::nullopt;
-}
-
-std::vector<std::string_view> SplitAtCommas(std::string_view text) {
-  std::vector<std::string_view> items;
-  while (true) {
-    const size_t comma = text.find(',');
-    items.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 // The length of the set "[...]" that starts `text`; all of it if it never
@@ -140,7 +121,7 @@ bool ReadBool(const Json& value, std::string_view key) {
   if (value.is_number_integer() && value == 0) return false;
   if (value.is_number_integer() && value == 1) return true;
   if (value.is_string()) {
-    const std::string text = Lower(base::Trim(value.get<std::string>()));
+    const std::string text = base::Lower(base::Trim(value.get<std::string>()));
     if (text == "true" || text == "1") return true;
     if (text == "false" || text == "0") return false;
   }
@@ -166,7 +147,8 @@ std::vector<int64_t> ReadSteps(const Json& value, std::string_view key) {
     steps.push_back(*step);
   };
   if (value.is_string()) {
-    for (const auto item : SplitAtCommas(value.get_ref<const std::string&>())) {
+    for (const auto item :
+         base::SplitAtCommas(value.get_ref<const std::string&>())) {
       add(base::ParseInt(item), ShowJson(value));
     }
   } else if (value.is_array()) {
@@ -188,7 +170,7 @@ std::string ReadString(const Json& value, std::string_view key,
 std::vector<std::string> ReadNames(const Json& value, std::string_view key) {
   return ReadItems(value, key,
                    "names, as an array of strings or separated by commas",
-                   SplitAtCommas);
+                   base::SplitAtCommas);
 }
 
 std::vector<std::string> ReadRegexes(const Json& value, std::string_view key) {

@@ -1,21 +1,14 @@
 #include "src/config/nearest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "src/base/text.h"
+
 namespace smdebug::config {
-namespace {
-
-bool SameLetter(char a, char b) {
-  return std::tolower(static_cast<unsigned char>(a)) ==
-         std::tolower(static_cast<unsigned char>(b));
-}
-
-}  // namespace
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -23,7 +16,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   for (size_t i = 0; i < a.size(); ++i) {
     size_t diagonal = std::exchange(row[0], i + 1);
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (SameLetter(a[i], b[j]) ? 0 : 1);
+      const bool same = base::Lower(a[i]) == base::Lower(b[j]);
+      const size_t replaced = diagonal + (same ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
     }

@@ -1,7 +1,6 @@
 #include "src/config/parameters.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/environment.h"
+#include "src/base/text.h"
 #include "src/config/environment.h"
 #include "src/config/framework.h"
 #include "src/config/nearest.h"
@@ -29,10 +29,7 @@ struct KnownParameter {
 
 IncludeWorkers ReadWorkers(const Json& value, const std::string& key) {
   if (value.is_string()) {
-    std::string text = value.get<std::string>();
-    std::ranges::transform(text, text.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
+    const std::string text = base::Lower(value.get<std::string>());
     if (text == "one") return IncludeWorkers::kOne;
     if (text == "all") return IncludeWorkers::kAll;
   }

@@ -55,8 +55,4 @@ std::string ReductionTensorName(Framework framework, Reduction reduction,
 // <out_dir>/tensorboard if export_tensorboard, else empty (no export).
 std::string TensorboardDir(const HookConfig& config);
 
-// The plan as `smdebug config` prints it: for people, and as JSON.
-std::string DescribePlan(const HookConfig& config, const Plan& plan);
-std::string PlanToJson(const HookConfig& config, const Plan& plan);
-
 }  // namespace smdebug::config

@@ -17,10 +17,10 @@ constexpr std::string_view kReductionsKey = "reductions";
 constexpr std::string_view kNewReductionsKey = "more_reductions";
 
 bool IsNorm(Reduction reduction) {
-  return reduction.op == ReductionOp::kL1 || reduction.op == ReductionOp::kL2;
+  return TypeOf(reduction.op).kind == ReductionKind::kNorm;
 }
 
-bool IsNew(Reduction reduction) { return reduction.op == ReductionOp::kMedian; }
+bool IsNew(Reduction reduction) { return TypeOf(reduction.op).is_new; }
 
 void AppendItem(Reduction reduction, std::string& list) {
   if (!list.empty()) list += ',';
@@ -81,9 +81,7 @@ std::vector<Reduction> ReadReductions(const Json& value, std::string_view key) {
   for (const std::string& name : ReadNames(value, key)) {
     const auto reduction = ParseReduction(name);
     if (!reduction) {
-      throw ConfigError(key, name,
-                        "min, max, mean, median, std, variance, sum, prod, l1 "
-                        "or l2, each also after abs_");
+      throw ConfigError(key, name, ReductionNames());
     }
     reductions.push_back(*reduction);
   }

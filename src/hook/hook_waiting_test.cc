@@ -136,7 +136,7 @@ TEST_F(HookWaitingTest, ReductionsOfWhatWaited) {
               ElementsAre(Key("smdebug/reductions/max/t")));
   const auto index = ReadIndex(*storage_, 1);
   ASSERT_EQ(index->counts.size(), 1u);
-  EXPECT_EQ(index->counts[0].nan, 1);
+  EXPECT_EQ(index->counts[0].values.nan, 1);
 }
 
 TEST_F(HookWaitingTest, WithoutANextStepTheLastTakesIt) {

@@ -90,13 +90,12 @@ void StepEncoder::AddDigest(const CapturedTensor& tensor,
         AddFloat64(Float64At(stamp_, tensor.wall_time, name, {}), value);
     builder_.index().AddTensor(name, location);
   }
-  builder_.index().AddCounts({.name = tensor.plan->name,
-                              .dtype = tensor.dtype,
-                              .count = statistics.count,
-                              .nan = statistics.nan,
-                              .pos_inf = statistics.pos_inf,
-                              .neg_inf = statistics.neg_inf,
-                              .zero = statistics.zero});
+  builder_.index().AddCounts(tensor.plan->name, {.dtype = tensor.dtype,
+                                                 .count = statistics.count,
+                                                 .nan = statistics.nan,
+                                                 .pos_inf = statistics.pos_inf,
+                                                 .neg_inf = statistics.neg_inf,
+                                                 .zero = statistics.zero});
 }
 
 void StepEncoder::Append(std::span<const CapturedScalar> scalars) {

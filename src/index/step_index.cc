@@ -17,8 +17,7 @@ std::string ToJson(const StepIndex& index) {
                      entry.location);
   }
   for (const CountsEntry& entry : index.counts) {
-    writer.AddCounts({entry.name, entry.dtype, entry.count, entry.nan,
-                      entry.pos_inf, entry.neg_inf, entry.zero});
+    writer.AddCounts(entry.name, entry.values);
   }
   return std::string(
       writer.Finish(index.mode, index.mode_step, index.event_file));

@@ -52,12 +52,7 @@ struct ScalarEntry {
 // What the values of a reduced tensor were like.
 struct CountsEntry {
   std::string name;
-  DType dtype = DType::kFloat32;
-  int64_t count = 0;
-  int64_t nan = 0;
-  int64_t pos_inf = 0;
-  int64_t neg_inf = 0;
-  int64_t zero = 0;
+  ValueCounts values;
 
   friend bool operator==(const CountsEntry&, const CountsEntry&) = default;
 };

@@ -79,7 +79,7 @@ TEST(StepIndexHostileTest, RefusesEveryTruncation) {
   StepIndex index;
   index.event_file = "events/e";
   index.tensors = {{"w", {0, 50, 1u}}};
-  index.counts = {{"w", DType::kFloat32, 12, 1, 2, 3, 4}};
+  index.counts = {{"w", {DType::kFloat32, 12, 1, 2, 3, 4}}};
   const std::string whole = ToJson(index);
   for (size_t length = 0; length < whole.size(); ++length) {
     EXPECT_NE(ErrorOf(whole.substr(0, length)), "") << length;
@@ -236,7 +236,7 @@ TEST(StepIndexHostileTest, RandomMutationsParseOrAreRefused) {
   index.tensors = {{"w\xC3\xA4", {0, 50, 1u}}, {"b", {50, 70, 2u}}};
   index.shapes = {{"w", "w:0", {4, 3}}};
   index.scalars = {{"scalar/lr", 11, Mode::kTrain, 5, {120, 60, 7u}}};
-  index.counts = {{"w", DType::kFloat32, 12, 1, 2, 3, 4}};
+  index.counts = {{"w", {DType::kFloat32, 12, 1, 2, 3, 4}}};
   std::string original = ToJson(index);
   // The checksum would refuse nearly all of them before they are looked at.
   original.replace(original.rfind(kCheckKey), std::string::npos, "}");

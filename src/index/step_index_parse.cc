@@ -159,21 +159,20 @@ class IndexParser {
   }
 
   CountsEntry ParseCounts(Object entry) const {
-    CountsEntry counts;
-    counts.name = String(entry, "tensorname");
+    const std::string_view name = String(entry, "tensorname");
     const std::string_view dtype_name = String(entry, "dtype");
     const auto dtype = ParseDType(dtype_name);
     if (!dtype) {
       reader_.Fail(At("dtype"), fmt::format("{} is not an element type",
                                             Quoted(dtype_name)));
     }
-    counts.dtype = *dtype;
-    counts.count = Number(entry, "count");
-    counts.nan = Number(entry, "nan");
-    counts.pos_inf = Number(entry, "pos_inf");
-    counts.neg_inf = Number(entry, "neg_inf");
-    counts.zero = Number(entry, "zero");
-    return counts;
+    return {.name = std::string(name),
+            .values = {.dtype = *dtype,
+                       .count = Number(entry, "count"),
+                       .nan = Number(entry, "nan"),
+                       .pos_inf = Number(entry, "pos_inf"),
+                       .neg_inf = Number(entry, "neg_inf"),
+                       .zero = Number(entry, "zero")}};
   }
 
   // Runs of smdebug 1.0 have none.

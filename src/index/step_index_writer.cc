@@ -116,9 +116,10 @@ void StepIndexWriter::AddScalar(std::string_view name, int64_t step, Mode mode,
   text.Where(location).Raw("}");
 }
 
-void StepIndexWriter::AddCounts(const CountsView& counts) {
+void StepIndexWriter::AddCounts(std::string_view name,
+                                const ValueCounts& counts) {
   Text text(counts_);
-  text.Item(R"({"tensorname": )").String(counts.name);
+  text.Item(R"({"tensorname": )").String(name);
   text.Raw(R"(, "dtype": ")").Raw(DTypeName(counts.dtype));
   text.Raw(R"(", "count": )").Number(counts.count);
   text.Raw(R"(, "nan": )").Number(counts.nan);

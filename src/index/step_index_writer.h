@@ -11,17 +11,6 @@
 
 namespace smdebug::index {
 
-// CountsEntry with a borrowed name.
-struct CountsView {
-  std::string_view name;
-  DType dtype = DType::kFloat32;
-  int64_t count = 0;
-  int64_t nan = 0;
-  int64_t pos_inf = 0;
-  int64_t neg_inf = 0;
-  int64_t zero = 0;
-};
-
 // Writes the text of one index file after the other, entry by entry. A step can
 // have a thousand entries, hundreds of times a second, so they become text at
 // once, in memory that is used again.
@@ -35,7 +24,7 @@ class StepIndexWriter {
                 std::span<const int64_t> shape);
   void AddScalar(std::string_view name, int64_t step, Mode mode,
                  int64_t mode_step, const Location& location);
-  void AddCounts(const CountsView& counts);
+  void AddCounts(std::string_view name, const ValueCounts& counts);
 
   // Whether there is neither a tensor nor a shape.
   bool empty() const noexcept { return tensors_.empty() && shapes_.empty(); }

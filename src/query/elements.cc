@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/bytes.h"
 #include "src/query/text.h"
 #include "src/reduce/kernels.h"
 
@@ -18,11 +19,11 @@ const std::byte* Address(const TensorView& tensor, int64_t index) {
          static_cast<size_t>(index) * ItemSize(tensor.dtype);
 }
 
-template <typename T>
-T Load(const TensorView& tensor, int64_t index) {
-  T value;
-  std::memcpy(&value, Address(tensor, index), sizeof(T));
-  return value;
+// An integer of at most eight bytes, of which the first is the lowest.
+uint64_t LoadBits(const std::byte* from, size_t size) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, from, size);
+  return bits;
 }
 
 void FloatsToDoubles(std::span<const float> from, double* to) {
@@ -33,11 +34,6 @@ void FloatsToDoubles(std::span<const float> from, double* to) {
 
 void ToFloats(const void* from, DType dtype, size_t count, float* to) noexcept {
   reduce::BestKernels().to_float(from, dtype, count, to);
-}
-
-bool IsForeignFloat(DType dtype) noexcept {
-  return dtype == DType::kBfloat16 || dtype == DType::kFloat8E5M2 ||
-         dtype == DType::kFloat8E4M3FN;
 }
 
 std::span<const double> DoubleBlocks::Next() {
@@ -73,43 +69,33 @@ ShallowView::ShallowView(const TensorView& tensor)
 }
 
 Element ElementAt(const TensorView& tensor, int64_t index) {
-  switch (tensor.dtype) {
-    case DType::kFloat32:
-      return Load<float>(tensor, index);
-    case DType::kFloat64:
-      return Load<double>(tensor, index);
-    case DType::kInt8:
-      return int64_t{Load<int8_t>(tensor, index)};
-    case DType::kInt16:
-      return int64_t{Load<int16_t>(tensor, index)};
-    case DType::kInt32:
-      return int64_t{Load<int32_t>(tensor, index)};
-    case DType::kInt64:
-      return Load<int64_t>(tensor, index);
-    case DType::kUint8:
-      return uint64_t{Load<uint8_t>(tensor, index)};
-    case DType::kUint16:
-      return uint64_t{Load<uint16_t>(tensor, index)};
-    case DType::kUint32:
-      return uint64_t{Load<uint32_t>(tensor, index)};
-    case DType::kUint64:
-      return Load<uint64_t>(tensor, index);
-    case DType::kBool:
-      return Load<uint8_t>(tensor, index) != 0;
-    case DType::kComplex64:
-      return std::complex<double>(Load<std::complex<float>>(tensor, index));
-    case DType::kComplex128:
-      return Load<std::complex<double>>(tensor, index);
-    case DType::kString:
+  const size_t size = ItemSize(tensor.dtype);
+  const std::byte* from = Address(tensor, index);
+  switch (KindOf(tensor.dtype)) {
+    case ElementKind::kBoolean:
+      return LoadBits(from, size) != 0;
+    case ElementKind::kUnsigned:
+      return LoadBits(from, size);
+    case ElementKind::kSigned: {
+      const size_t unused = 64 - 8 * size;
+      return static_cast<int64_t>(LoadBits(from, size) << unused) >> unused;
+    }
+    case ElementKind::kComplex:
+      return size == sizeof(std::complex<float>)
+                 ? std::complex<double>(
+                       base::LoadLittleEndian<std::complex<float>>(from))
+                 : base::LoadLittleEndian<std::complex<double>>(from);
+    case ElementKind::kText:
       return static_cast<const std::string_view*>(tensor.data)[index];
-    case DType::kFloat16:
-    case DType::kBfloat16:
-    case DType::kFloat8E5M2:
-    case DType::kFloat8E4M3FN:
+    case ElementKind::kFloat:
       break;
   }
+  if (tensor.dtype == DType::kFloat64)
+    return base::LoadLittleEndian<double>(from);
+  if (tensor.dtype == DType::kFloat32)
+    return base::LoadLittleEndian<float>(from);
   float value = 0;
-  ToFloats(Address(tensor, index), tensor.dtype, 1, &value);
+  ToFloats(from, tensor.dtype, 1, &value);
   return value;
 }
 

@@ -36,9 +36,6 @@ class DoubleBlocks {
 // that a float holds exactly (narrow floats and integers, bool).
 void ToFloats(const void* from, DType dtype, size_t count, float* to) noexcept;
 
-// Whether float32 is the nearest type that NumPy has: bfloat16 and float8.
-bool IsForeignFloat(DType dtype) noexcept;
-
 // A view that is safe to walk axis by axis: as it is, or as a vector if it has
 // more than 64 axes, which no program but only a damaged file has. Borrows the
 // tensor. Const calls are thread-safe.

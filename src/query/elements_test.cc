@@ -77,12 +77,5 @@ TEST(ElementsTest, ElementsReadAsInPython) {
             "1");
 }
 
-TEST(ElementsTest, ForeignFloatsAreThoseThatNumPyLacks) {
-  EXPECT_TRUE(IsForeignFloat(DType::kBfloat16));
-  EXPECT_TRUE(IsForeignFloat(DType::kFloat8E5M2));
-  EXPECT_FALSE(IsForeignFloat(DType::kFloat16));
-  EXPECT_FALSE(IsForeignFloat(DType::kFloat32));
-}
-
 }  // namespace
 }  // namespace smdebug::query

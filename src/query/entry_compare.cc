@@ -17,19 +17,10 @@ bool Holds(const std::vector<Reduction>& list, Reduction reduction) {
   return std::ranges::find(list, reduction) != list.end();
 }
 
-// Whether a value gives the reduction as it would have been saved. Spreads have
-// two definitions, norms others in smdebug 1.0, and nothing tells which was
-// used.
+// Whether a value gives the reduction as it would have been saved. Nothing
+// tells which definition of a spread or a norm was used.
 bool IsUnambiguous(Reduction reduction) {
-  switch (reduction.op) {
-    case ReductionOp::kStd:
-    case ReductionOp::kVariance:
-    case ReductionOp::kL1:
-    case ReductionOp::kL2:
-      return false;
-    default:
-      return true;
-  }
+  return TypeOf(reduction.op).kind == ReductionKind::kPlain;
 }
 
 // The reductions that both sides have or can give.

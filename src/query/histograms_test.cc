@@ -46,7 +46,7 @@ class HistogramsTest : public ::testing::Test {
       if (step < 3) {
         saved.Number("smdebug/reductions/min/g", -1 - x);
         saved.Number("smdebug/reductions/max/g", x);
-        saved.index.counts.push_back({.name = "g", .count = 6, .nan = 1});
+        saved.index.counts.push_back({"g", {.count = 6, .nan = 1}});
       }
       saved.Shape("bare", {2}, "bare");
       saved.Publish();

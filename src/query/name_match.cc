@@ -1,10 +1,10 @@
 #include "src/query/name_match.h"
 
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 
 #include "src/base/regex.h"
+#include "src/base/text.h"
 #include "src/config/nearest.h"
 
 namespace smdebug::query {
@@ -32,14 +32,6 @@ bool MatchesGlob(std::string_view name, std::string_view pattern) {
     }
   }
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return lower;
 }
 
 }  // namespace
@@ -70,12 +62,12 @@ std::vector<std::string> NearNames(std::string_view name,
                                    std::span<const std::string> names,
                                    size_t limit) {
   if (name.empty()) return {};
-  const std::string wanted = Lower(name);
+  const std::string wanted = base::Lower(name);
   // A third of the letters may be wrong.
   const size_t most_edits = std::max<size_t>(1, name.size() / 3);
   std::vector<std::tuple<size_t, std::string>> ranked;
   for (const std::string& candidate : names) {
-    const std::string lower = Lower(candidate);
+    const std::string lower = base::Lower(candidate);
     size_t rank = config::EditDistance(wanted, lower);
     if (rank > most_edits) {
       // Behind all misspellings, the shortest first.

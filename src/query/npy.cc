@@ -14,45 +14,34 @@
 namespace smdebug::query {
 namespace {
 
-// NumPy's code of an element type; empty for those that it lacks and for
-// strings, whose code depends on their length.
-std::string_view CodeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return "<f2";
-    case DType::kFloat32:
-    case DType::kBfloat16:
-    case DType::kFloat8E5M2:
-    case DType::kFloat8E4M3FN:
-      return "<f4";
-    case DType::kFloat64:
-      return "<f8";
-    case DType::kInt8:
-      return "|i1";
-    case DType::kInt16:
-      return "<i2";
-    case DType::kInt32:
-      return "<i4";
-    case DType::kInt64:
-      return "<i8";
-    case DType::kUint8:
-      return "|u1";
-    case DType::kUint16:
-      return "<u2";
-    case DType::kUint32:
-      return "<u4";
-    case DType::kUint64:
-      return "<u8";
-    case DType::kBool:
-      return "|b1";
-    case DType::kComplex64:
-      return "<c8";
-    case DType::kComplex128:
-      return "<c16";
-    case DType::kString:
-      break;
-  }
-  return {};
+// Whether the elements are written as float32, for want of their type in NumPy.
+bool IsForeign(DType dtype) {
+  const ElementType* type = FindElementType(dtype);
+  return type != nullptr && !type->in_numpy;
+}
+
+// NumPy's code of a type of numbers: "<f4", "|u1", "<c16".
+std::string CodeOf(DType dtype) {
+  if (IsForeign(dtype)) dtype = DType::kFloat32;
+  const size_t size = ItemSize(dtype);
+  const auto letter = [&] {
+    switch (KindOf(dtype)) {
+      case ElementKind::kBoolean:
+        return 'b';
+      case ElementKind::kSigned:
+        return 'i';
+      case ElementKind::kUnsigned:
+        return 'u';
+      case ElementKind::kFloat:
+        return 'f';
+      case ElementKind::kComplex:
+        return 'c';
+      case ElementKind::kText:
+        break;
+    }
+    return 'U';
+  };
+  return fmt::format("{}{}{}", size == 1 ? '|' : '<', letter(), size);
 }
 
 // The code points of UTF-8 text; U+FFFD for each byte that is not.
@@ -126,16 +115,15 @@ NpyArray::NpyArray(const TensorView& tensor) : tensor_(tensor) {
     return;
   }
   header_ = NpyHeader(CodeOf(tensor.dtype), tensor.shape);
-  content_bytes_ =
-      count *
-      (IsForeignFloat(tensor.dtype) ? sizeof(float) : ItemSize(tensor.dtype));
+  content_bytes_ = count * (IsForeign(tensor.dtype) ? sizeof(float)
+                                                    : ItemSize(tensor.dtype));
 }
 
 void NpyArray::Write(const ByteSink& sink) const {
   sink(base::AsBytes(header_));
   if (tensor_.dtype == DType::kString) {
     WriteStrings(sink);
-  } else if (IsForeignFloat(tensor_.dtype)) {
+  } else if (IsForeign(tensor_.dtype)) {
     WriteAsFloats(sink);
   } else {
     sink({static_cast<const std::byte*>(tensor_.data), content_bytes_});

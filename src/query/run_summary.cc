@@ -50,7 +50,7 @@ class Summarizer {
     // The order is that of a writer, backwards: what is seen first implies
     // that what it depends on is there when it is looked for later.
     const run::Survey survey = run::LookAt(storage_);
-    summary_.info = run::Judge(survey);
+    summary_.info = survey.info;
     summary_.ended = survey.marker.has_value();
     summary_.damage = survey.damage;
     for (const Damage& damage : survey.damage) {

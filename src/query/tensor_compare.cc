@@ -17,18 +17,18 @@
 namespace smdebug::query {
 namespace {
 
-bool IsComplex(DType dtype) {
-  return dtype == DType::kComplex64 || dtype == DType::kComplex128;
-}
+bool IsComplex(DType dtype) { return KindOf(dtype) == ElementKind::kComplex; }
 
 bool IsWide(DType dtype) {
-  return dtype == DType::kInt64 || dtype == DType::kUint64;
+  const ElementKind kind = KindOf(dtype);
+  return ItemSize(dtype) == 8 &&
+         (kind == ElementKind::kSigned || kind == ElementKind::kUnsigned);
 }
 
 // Takes the differences of one pair of tensors. One thread at a time.
-class Tally {
+class Differences {
  public:
-  explicit Tally(Comparison& result) : result_(result) {}
+  explicit Differences(Comparison& result) : result_(result) {}
 
   // Element `index` differs by `difference`.
   void Add(int64_t index, double difference) {
@@ -45,17 +45,18 @@ class Tally {
   Comparison& result_;
 };
 
-void CompareStrings(const TensorView& a, const TensorView& b, Tally& tally) {
+void CompareStrings(const TensorView& a, const TensorView& b,
+                    Differences& differences) {
   const auto* left = static_cast<const std::string_view*>(a.data);
   const auto* right = static_cast<const std::string_view*>(b.data);
   for (int64_t i = 0; i < a.size(); ++i) {
-    if (left[i] != right[i]) tally.Add(i, 0);
+    if (left[i] != right[i]) differences.Add(i, 0);
   }
 }
 
 // Integers beyond 2^53 would be rounded on the way to a double.
 void CompareWide(const TensorView& a, const TensorView& b, Tolerance tolerance,
-                 Tally& tally) {
+                 Differences& differences) {
   const auto number = [](const TensorView& tensor, int64_t i) {
     return std::visit(
         [](const auto& value) -> long double {
@@ -71,7 +72,7 @@ void CompareWide(const TensorView& a, const TensorView& b, Tolerance tolerance,
     const long double right = number(b, i);
     const long double difference = std::abs(number(a, i) - right);
     if (difference > tolerance.atol + tolerance.rtol * std::abs(right)) {
-      tally.Add(i, static_cast<double>(difference));
+      differences.Add(i, static_cast<double>(difference));
     }
   }
 }
@@ -93,7 +94,7 @@ std::complex<double> ComplexAt(const TensorView& tensor, int64_t i) {
 }
 
 void CompareComplex(const TensorView& a, const TensorView& b,
-                    Tolerance tolerance, Tally& tally) {
+                    Tolerance tolerance, Differences& differences) {
   const auto same_part = [](double x, double y) {
     return x == y || (std::isnan(x) && std::isnan(y));
   };
@@ -107,13 +108,13 @@ void CompareComplex(const TensorView& a, const TensorView& b,
     const double difference = std::abs(left - right);
     if (!(difference <= tolerance.atol + tolerance.rtol * std::abs(right)) ||
         std::isinf(std::abs(right))) {
-      tally.Add(i, difference);
+      differences.Add(i, difference);
     }
   }
 }
 
 void CompareNumbers(const TensorView& a, const TensorView& b,
-                    Tolerance tolerance, Tally& tally) {
+                    Tolerance tolerance, Differences& differences) {
   DoubleBlocks left_blocks(a);
   DoubleBlocks right_blocks(b);
   int64_t index = 0;
@@ -123,7 +124,7 @@ void CompareNumbers(const TensorView& a, const TensorView& b,
     if (left.empty()) return;
     for (size_t i = 0; i < left.size(); ++i, ++index) {
       if (!IsClose(left[i], right[i], tolerance)) {
-        tally.Add(index, std::abs(left[i] - right[i]));
+        differences.Add(index, std::abs(left[i] - right[i]));
       }
     }
   }
@@ -160,15 +161,15 @@ Comparison CompareTensors(const TensorView& a, const TensorView& b,
   }
   result.count = a.size();
   if (SameBytes(a, b)) return result;
-  Tally tally(result);
+  Differences differences(result);
   if (a_is_text) {
-    CompareStrings(a, b, tally);
+    CompareStrings(a, b, differences);
   } else if (IsComplex(a.dtype) || IsComplex(b.dtype)) {
-    CompareComplex(a, b, tolerance, tally);
+    CompareComplex(a, b, tolerance, differences);
   } else if (a.dtype == b.dtype && IsWide(a.dtype)) {
-    CompareWide(a, b, tolerance, tally);
+    CompareWide(a, b, tolerance, differences);
   } else {
-    CompareNumbers(a, b, tolerance, tally);
+    CompareNumbers(a, b, tolerance, differences);
   }
   if (result.where >= 0) {
     result.a = ElementText(ElementAt(a, result.where));

@@ -50,20 +50,9 @@ void SummarizeFinite(const TensorView& tensor, ValueSummary& summary) {
 }
 
 bool IsWhole(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
-    case DType::kUint8:
-    case DType::kUint16:
-    case DType::kUint32:
-    case DType::kUint64:
-      return true;
-    default:
-      return false;
-  }
+  const ElementKind kind = KindOf(dtype);
+  return kind == ElementKind::kBoolean || kind == ElementKind::kSigned ||
+         kind == ElementKind::kUnsigned;
 }
 
 std::vector<Bin> EmptyBins(const ValueSummary& summary, DType dtype,

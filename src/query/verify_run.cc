@@ -21,14 +21,6 @@ namespace {
 using index::Location;
 using index::StepIndex;
 
-// What `error` says beyond the name of `file`.
-std::string ReasonOf(const FormatError& error, std::string_view file) {
-  std::string_view reason = error.what();
-  if (reason.starts_with(file)) reason.remove_prefix(file.size());
-  if (reason.starts_with(": ")) reason.remove_prefix(2);
-  return std::string(reason);
-}
-
 // Where the framing of an event file breaks; nullopt if every byte of it
 // belongs to a record.
 std::optional<size_t> FindBreak(Bytes file) {
@@ -91,7 +83,7 @@ class Verifier {
       if (!record->index.event_file.empty()) VerifyContent(item, *record);
     } catch (const FormatError& error) {
       ++result_.index_files;
-      AddDamage(item.name, ReasonOf(error, item.name), {},
+      AddDamage(item.name, std::string(error.reason()), {},
                 DamageKind::kBadIndex);
     }
   }
@@ -163,7 +155,7 @@ class Verifier {
                   name);
       }
     } catch (const FormatError& error) {
-      AddDamage(key, ReasonOf(error, key), name);
+      AddDamage(key, std::string(error.reason()), name);
     }
   }
 

@@ -6,7 +6,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
-#include "src/base/crc32.h"
+#include "src/query/crc32.h"
 
 namespace smdebug::query {
 namespace {
@@ -83,7 +83,7 @@ void ZipWriter::Add(std::string_view name, uint64_t size,
                             name.substr(0, 40)));
   }
   Entry entry = {std::string(name), 0, size, offset_};
-  write([&](Bytes bytes) { entry.crc = base::Crc32(bytes, entry.crc); });
+  write([&](Bytes bytes) { entry.crc = Crc32(bytes, entry.crc); });
 
   Fields zip64;
   if (size >= limits_.bytes) zip64.U64(size).U64(size);

@@ -7,7 +7,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
-#include "src/base/crc32.h"
+#include "src/query/crc32.h"
 
 namespace smdebug::query {
 namespace {
@@ -35,7 +35,7 @@ TEST(ZipWriterTest, SmallArchivesHaveThePlainFields) {
   const std::string file = Archive({});
   EXPECT_EQ(At<uint32_t>(file, 0), 0x04034B50u);
   EXPECT_EQ(At<uint16_t>(file, 4), 20);
-  EXPECT_EQ(At<uint32_t>(file, 14), base::Crc32(base::AsBytes("hello")));
+  EXPECT_EQ(At<uint32_t>(file, 14), Crc32(base::AsBytes("hello")));
   EXPECT_EQ(At<uint32_t>(file, 18), 5u);
   EXPECT_EQ(At<uint32_t>(file, 22), 5u);
   EXPECT_EQ(file.substr(30, 14), "filehellohello");

@@ -127,7 +127,15 @@ inline void ConvertToFloat(const void* from, DType dtype, size_t count,
       return IntegersToFloat<uint16_t>(from, count, to);
     case DType::kBool:
       return BoolsToFloat(from, count, to);
-    default:
+    case DType::kFloat32:  // Is what is asked for.
+    case DType::kFloat64:  // And those that ConvertToDouble() takes, or nobody.
+    case DType::kInt32:
+    case DType::kUint32:
+    case DType::kInt64:
+    case DType::kUint64:
+    case DType::kComplex64:
+    case DType::kComplex128:
+    case DType::kString:
       return;
   }
 }

@@ -7,8 +7,8 @@
 #include "src/reduce/blocks.h"
 #include "src/reduce/buckets.h"
 #include "src/reduce/kernels.h"
+#include "src/reduce/moment_sums.h"
 #include "src/reduce/reduce.h"
-#include "src/reduce/tally.h"
 
 namespace smdebug::reduce {
 namespace {
@@ -60,7 +60,7 @@ Histogram HistogramAs(const TensorView& tensor) {
   const Kernels& kernels = BestKernels();
   const BlockKernels<T>& block_kernels = For<T>(kernels);
   BlockReader<T> reader(tensor, kernels);
-  Tally<T> tally(block_kernels);
+  MomentSums<T> sums(block_kernels);
   BucketCounter<T> counter;
   Histogram histogram;
   std::vector<T> finite;
@@ -68,16 +68,16 @@ Histogram HistogramAs(const TensorView& tensor) {
     const BlockMoments moments =
         block_kernels.moments(block.data(), block.size());
     if (std::isfinite(moments.sum_squares)) {
-      tally.Add(block, moments);
+      sums.Add(block, moments);
       counter.Add(block);
       continue;
     }
     TakeFinite(block, finite, histogram);
     if (finite.empty()) continue;
-    tally.Add(finite);
+    sums.Add(finite);
     counter.Add(finite);
   }
-  const Statistics statistics = tally.Finish();
+  const Statistics statistics = sums.Finish();
   if (statistics.count == 0) return histogram;
   histogram.min = statistics.min;
   histogram.max = statistics.max;

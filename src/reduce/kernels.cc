@@ -39,21 +39,18 @@ const Kernels& BestKernels() noexcept {
 }
 
 bool ComputesInFloat(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::kFloat32:
-    case DType::kFloat16:
-    case DType::kBfloat16:
-    case DType::kFloat8E4M3FN:
-    case DType::kFloat8E5M2:
-    case DType::kInt8:
-    case DType::kUint8:
-    case DType::kInt16:
-    case DType::kUint16:
-    case DType::kBool:
-      return true;
-    default:
+  switch (KindOf(dtype)) {
+    case ElementKind::kFloat:
+      return ItemSize(dtype) <= sizeof(float);
+    case ElementKind::kBoolean:
+    case ElementKind::kSigned:
+    case ElementKind::kUnsigned:
+      return ItemSize(dtype) < sizeof(float);
+    case ElementKind::kComplex:
+    case ElementKind::kText:
       return false;
   }
+  return false;
 }
 
 }  // namespace smdebug::reduce

@@ -9,9 +9,9 @@
 #include "src/reduce/blocks.h"
 #include "src/reduce/kernels.h"
 #include "src/reduce/median.h"
+#include "src/reduce/moment_sums.h"
 #include "src/reduce/product.h"
 #include "src/reduce/sample.h"
-#include "src/reduce/tally.h"
 
 namespace smdebug::reduce {
 namespace {
@@ -75,16 +75,16 @@ Statistics ReduceAs(const TensorView& tensor, Wanted wanted) {
   const BlockKernels<T>& block_kernels = For<T>(kernels);
   const bool medians = wanted.median || wanted.abs_median;
   BlockReader<T> reader(tensor, kernels);
-  Tally<T> tally(block_kernels);
+  MomentSums<T> sums(block_kernels);
   LazyProduct<T> product(block_kernels);
   std::optional<Sample<T>> sample;
   if (medians) sample.emplace(tensor.size());
   for (auto block = reader.Next(); !block.empty(); block = reader.Next()) {
-    const BlockMoments moments = tally.Add(block);
+    const BlockMoments moments = sums.Add(block);
     if (wanted.prod) product.Add(block, moments);
     if (sample) sample->Add(block);
   }
-  Statistics s = tally.Finish();
+  Statistics s = sums.Finish();
   if (wanted.prod) {
     s.prod = product.needs_all(s) ? ProductOfAll(reader, block_kernels, s)
                                   : product.Value(s);

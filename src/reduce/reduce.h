@@ -44,6 +44,8 @@ struct Wanted {
   bool abs_median = false;
 
   static Wanted For(std::span<const Reduction> reductions) noexcept;
+
+  friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
 // Whether Reduce() takes tensors of `dtype`: all but kString.

@@ -19,13 +19,15 @@
 // Elements of every dtype, made and read without any of the code under test.
 namespace smdebug::reduce::testing {
 
-inline constexpr std::array<DType, 17> kReducible = {
-    DType::kFloat32,    DType::kFloat64,     DType::kInt32,
-    DType::kUint8,      DType::kInt16,       DType::kInt8,
-    DType::kComplex64,  DType::kInt64,       DType::kBool,
-    DType::kBfloat16,   DType::kUint16,      DType::kComplex128,
-    DType::kFloat16,    DType::kUint32,      DType::kUint64,
-    DType::kFloat8E5M2, DType::kFloat8E4M3FN};
+// All types but kString.
+inline constexpr auto kReducible = [] {
+  std::array<DType, kElementTypes.size() - 1> dtypes{};
+  size_t count = 0;
+  for (const ElementType& type : kElementTypes) {
+    if (type.kind != ElementKind::kText) dtypes[count++] = type.dtype;
+  }
+  return dtypes;
+}();
 
 // Runs `body` once on every CPU target of this machine.
 template <class Body>

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,7 +48,7 @@ std::string InodeOf(const std::string& name) {
 
 Presence::Presence(const std::string& name)
     : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  if (socket_ < 0) return;
+  if (!socket_.valid()) return;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // An abstract name begins with a zero.
@@ -58,22 +56,10 @@ Presence::Presence(const std::string& name)
   std::memcpy(address.sun_path + 1, name.data(), size);
   const auto length =
       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
-  if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-    close(std::exchange(socket_, -1));
+  if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address),
+           length) != 0) {
+    socket_.Close();
   }
-}
-
-Presence::~Presence() {
-  if (socket_ >= 0) close(socket_);
-}
-
-Presence::Presence(Presence&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)) {}
-
-Presence& Presence::operator=(Presence&& other) noexcept {
-  Presence taken(std::move(other));
-  std::swap(socket_, taken.socket_);
-  return *this;
 }
 
 std::string PresenceName(const Storage& storage, std::string_view run,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "smdebug/storage.h"
+#include "src/base/fd.h"
 
 namespace smdebug::run {
 
@@ -18,12 +19,9 @@ class Presence {
   Presence() = default;
   // Takes the name, if it can be had.
   explicit Presence(const std::string& name);
-  ~Presence();
-  Presence(Presence&& other) noexcept;
-  Presence& operator=(Presence&& other) noexcept;
 
  private:
-  int socket_ = -1;
+  base::Fd socket_;
 };
 
 // The name of `worker` of run `run` in `storage`.

@@ -84,7 +84,7 @@ Entered RunFolder::Enter() {
 }
 
 RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
-  const RunInfo info = Judge(survey);
+  const RunInfo& info = survey.info;
   const Ledger* const writer = FindWriter(survey);
   if (!survey.claim && writer != nullptr) {
     // Of a job whose claim was removed by hand.

@@ -79,7 +79,7 @@ class RunFolderTest : public ::testing::Test {
   }
 
   bool Ended() const { return storage_->Stat(kEndMarkerKey).has_value(); }
-  RunInfo Info() const { return InfoOf(*storage_); }
+  RunInfo Info() const { return LookAtRun(*storage_); }
 
   std::shared_ptr<Storage> storage_ = OpenMemoryStorage();
 };

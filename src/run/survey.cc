@@ -25,7 +25,7 @@ std::string_view RunStateName(RunState state) noexcept {
   return kNames[static_cast<size_t>(state)];
 }
 
-RunInfo LookAtRun(const Storage& storage) { return run::InfoOf(storage); }
+RunInfo LookAtRun(const Storage& storage) { return run::LookAt(storage).info; }
 
 bool HasRunEnded(const Storage& storage) {
   return storage.Stat(run::kEndMarkerKey).has_value();
@@ -168,12 +168,8 @@ Survey LookOnce(const Storage& storage) {
       // The name of the file is the worker's, whatever its content claims.
       ledgers.back().worker = *ParseWorkerFileKey(file.key);
     } catch (const FormatError& error) {
-      std::string_view reason = error.what();
-      if (reason.starts_with(file.key + ": ")) {
-        reason.remove_prefix(file.key.size() + 2);
-      }
       survey.damage.push_back({.file = file.key,
-                               .reason = std::string(reason),
+                               .reason = std::string(error.reason()),
                                .kind = DamageKind::kBadLedger});
     }
   }
@@ -243,7 +239,7 @@ std::string WhyNoRun(const Storage& storage) {
     return "holds no run: it has no collections, index, events or ledger files "
            "and no end marker";
   }
-  const RunInfo info = Judge(survey);
+  const RunInfo& info = survey.info;
   return fmt::format("holds no run yet: {}",
                      info.state == RunState::kKilled
                          ? info.reason
@@ -356,8 +352,6 @@ RunInfo JudgeNow(const Survey& survey) {
 }
 
 }  // namespace
-
-RunInfo InfoOf(const Storage& storage) { return LookAt(storage).info; }
 
 }  // namespace run
 }  // namespace smdebug

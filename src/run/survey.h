@@ -58,14 +58,8 @@ bool HoldsRun(const Storage& storage);
 std::string WhyNoRun(const Storage& storage);
 
 // Whether everybody who writes the run is a process that this one can see, so
-// that Judge() knows and does not guess.
+// that its info knows and does not guess.
 bool IsOfThisMachine(const Survey& survey);
-
-// What `survey` amounts to, as things were at its time.
-inline const RunInfo& Judge(const Survey& survey) { return survey.info; }
-
-// Judge(LookAt(storage)).
-RunInfo InfoOf(const Storage& storage);
 
 // The worst that the workers that have closed say, and the first reason.
 EndMarker LastWordOf(const Survey& survey);

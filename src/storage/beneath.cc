@@ -17,15 +17,15 @@ constexpr int kFolderOnly = O_PATH | O_DIRECTORY;
 
 // openat2(2). ELOOP too where there is no such call, a sandbox forbids it, or
 // a race kept it from an answer.
-FileDescriptor OpenResolved(int folder, const std::string& path, int flags,
-                            uint64_t resolve) {
+base::Fd OpenResolved(int folder, const std::string& path, int flags,
+                      uint64_t resolve) {
   static std::atomic<bool> kernel_lacks_it = false;
-  FileDescriptor opened;
+  base::Fd opened;
   if (!kernel_lacks_it) {
     open_how how = {};
     how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
     how.resolve = resolve;
-    opened = FileDescriptor(static_cast<int>(
+    opened = base::Fd(static_cast<int>(
         syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how))));
     if (opened.valid()) return opened;
     if (errno == ENOSYS) kernel_lacks_it = true;
@@ -35,9 +35,8 @@ FileDescriptor OpenResolved(int folder, const std::string& path, int flags,
 }
 
 // One name, right in `folder`.
-FileDescriptor OpenName(int folder, const std::string& name, int flags) {
-  FileDescriptor opened(
-      openat(folder, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+base::Fd OpenName(int folder, const std::string& name, int flags) {
+  base::Fd opened(openat(folder, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   if (opened.valid() || errno != ENOTDIR) return opened;
   // So a link is reported where a folder is asked for.
   struct stat status {};
@@ -51,14 +50,13 @@ FileDescriptor OpenName(int folder, const std::string& name, int flags) {
 // Goes down from `folder` to the one that holds the last name of `path`, each
 // step by `enter(folder, name)`; returns what `arrive(folder, name)` gives.
 template <typename Enter, typename Arrive>
-FileDescriptor GoDown(int folder, std::string_view path, Enter enter,
-                      Arrive arrive) {
-  FileDescriptor reached;
+base::Fd GoDown(int folder, std::string_view path, Enter enter, Arrive arrive) {
+  base::Fd reached;
   for (size_t begin = 0;;) {
     const size_t slash = path.find('/', begin);
     const std::string name(path.substr(begin, slash - begin));
     if (slash == std::string_view::npos) return arrive(folder, name);
-    FileDescriptor next = enter(folder, name);
+    base::Fd next = enter(folder, name);
     if (!next.valid()) return next;
     reached = std::move(next);
     folder = reached.get();
@@ -68,21 +66,21 @@ FileDescriptor GoDown(int folder, std::string_view path, Enter enter,
 
 }  // namespace
 
-FileDescriptor OpenLinkless(const std::string& path, int flags) {
+base::Fd OpenLinkless(const std::string& path, int flags) {
   return OpenResolved(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS);
 }
 
-FileDescriptor OpenBeneath(int folder, std::string_view path, int flags) {
+base::Fd OpenBeneath(int folder, std::string_view path, int flags) {
   if (path.find('/') == std::string_view::npos) {
     return OpenName(folder, std::string(path), flags);
   }
-  FileDescriptor opened = OpenResolved(folder, std::string(path), flags,
-                                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+  base::Fd opened = OpenResolved(folder, std::string(path), flags,
+                                 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
   if (opened.valid() || errno != ELOOP) return opened;
   return WalkBeneath(folder, path, flags);
 }
 
-FileDescriptor WalkBeneath(int folder, std::string_view path, int flags) {
+base::Fd WalkBeneath(int folder, std::string_view path, int flags) {
   return GoDown(
       folder, path,
       [](int parent, const std::string& name) {
@@ -93,13 +91,13 @@ FileDescriptor WalkBeneath(int folder, std::string_view path, int flags) {
       });
 }
 
-FileDescriptor MakeBeneath(int folder, std::string_view path) {
-  FileDescriptor there = OpenBeneath(folder, path, kFolderOnly);
+base::Fd MakeBeneath(int folder, std::string_view path) {
+  base::Fd there = OpenBeneath(folder, path, kFolderOnly);
   if (there.valid() || errno != ENOENT) return there;
   const auto make = [](int parent, const std::string& name) {
     constexpr mode_t kMode = 0777;
     if (mkdirat(parent, name.c_str(), kMode) != 0 && errno != EEXIST) {
-      return FileDescriptor();
+      return base::Fd();
     }
     return OpenName(parent, name, kFolderOnly);
   };

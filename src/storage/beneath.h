@@ -16,16 +16,16 @@ namespace smdebug::storage {
 // open(2) of an absolute path, with O_CLOEXEC, if no name in it is a link. One
 // call of the kernel where OpenBeneath() is the last of three. ELOOP also where
 // the kernel cannot tell.
-FileDescriptor OpenLinkless(const std::string& path, int flags);
+base::Fd OpenLinkless(const std::string& path, int flags);
 
 // open(2) of `path` below `folder`, with O_CLOEXEC. `flags` make no file.
-FileDescriptor OpenBeneath(int folder, std::string_view path, int flags);
+base::Fd OpenBeneath(int folder, std::string_view path, int flags);
 
 // The same where the kernel has no openat2(2), name by name.
-FileDescriptor WalkBeneath(int folder, std::string_view path, int flags);
+base::Fd WalkBeneath(int folder, std::string_view path, int flags);
 
 // Opens the folder `path` below `folder` and makes it, and those on the way to
 // it, if they are missing.
-FileDescriptor MakeBeneath(int folder, std::string_view path);
+base::Fd MakeBeneath(int folder, std::string_view path);
 
 }  // namespace smdebug::storage

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using testing::TempDir;
 using testing::WriteFile;
 
-using Opener = FileDescriptor (*)(int, std::string_view, int);
+using Opener = base::Fd (*)(int, std::string_view, int);
 
 // By the kernel and name by name: both keep the same promise.
 class BeneathTest : public ::testing::TestWithParam<Opener> {
@@ -34,13 +34,13 @@ class BeneathTest : public ::testing::TestWithParam<Opener> {
     fs::create_symlink("file", root_ / "link");
     fs::create_directory_symlink(outside_.path(), root_ / "away");
     fs::create_directory_symlink("below", root_.path() / "folder/near");
-    folder_ = FileDescriptor(
-        open(root_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    folder_ =
+        base::Fd(open(root_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
 
   // What `path` holds, or the errno value that opening it gives.
   std::string Open(std::string_view path, int flags = O_RDONLY) const {
-    const FileDescriptor file = GetParam()(folder_.get(), path, flags);
+    const base::Fd file = GetParam()(folder_.get(), path, flags);
     if (!file.valid()) return std::to_string(errno);
     std::array<char, 100> buffer{};
     const ssize_t got = read(file.get(), buffer.data(), buffer.size());
@@ -49,7 +49,7 @@ class BeneathTest : public ::testing::TestWithParam<Opener> {
 
   const TempDir outside_;
   const TempDir root_;
-  FileDescriptor folder_;
+  base::Fd folder_;
 };
 
 TEST_P(BeneathTest, OpensFilesAndFolders) {
@@ -84,7 +84,7 @@ TEST(MakeBeneathTest, MakesWhatIsMissingButNothingBehindALink) {
   const TempDir root;
   fs::create_directory_symlink(outside.path(), root / "away");
   WriteFile(root / "file", "content");
-  const FileDescriptor folder(
+  const base::Fd folder(
       open(root.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   EXPECT_TRUE(MakeBeneath(folder.get(), "a/b/c").valid());
   EXPECT_TRUE(MakeBeneath(folder.get(), "a/b/d").valid());

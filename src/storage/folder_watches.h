@@ -78,7 +78,7 @@ class FolderWatches {
 
   const std::string root_;
   const WatchedFolders folders_;
-  const FileDescriptor inotify_;
+  const base::Fd inotify_;
   // By watch descriptor. The kernel does not use a number twice.
   std::unordered_map<int, Folder> watched_;
   uint64_t round_ = 0;

@@ -30,7 +30,7 @@ int WriteAndShow(
       fmt::format("{}.{}.{}.{}{}", place.name, base::HostName(), getpid(),
                   ++last, kPendingSuffix);
   const int folder = place.folder.get();
-  FileDescriptor file = OpenFresh(folder, draft);
+  base::Fd file = OpenFresh(folder, draft);
   if (!file.valid()) return errno;
   struct stat status {};
   int code = WriteAll(file.get(), {&content, 1});
@@ -84,7 +84,7 @@ bool ReplaceLocalIfUnchanged(const LocalRoot& root, std::string_view key,
                              std::string_view version, Bytes content) {
   const std::string path = root.PathOf(key);
   // Whoever replaces a file under a condition holds the root meanwhile.
-  const FileDescriptor lock(
+  const base::Fd lock(
       open(root.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   while (lock.valid() && flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
   }

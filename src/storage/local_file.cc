@@ -105,7 +105,7 @@ class LocalFile final : public PendingFile {
   const std::string path_;
   const std::string key_;
   const CreateOptions options_;
-  FileDescriptor file_;
+  base::Fd file_;
   int code_ = 0;  // Of the first failure; nothing works after it.
   bool done_ = false;
 };

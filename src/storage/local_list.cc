@@ -40,8 +40,7 @@ class Walk {
         limit_(limit) {}
 
   std::vector<FileInfo> Run() {
-    FileDescriptor folder(
-        open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    base::Fd folder(open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder.valid()) {
       if (errno == ENOENT) return {};
       throw IoError("list", root_, errno);
@@ -68,22 +67,22 @@ class Walk {
 
   // The folder whose name begins at `name` of `folder`, in the one opened as
   // `parent`. None if it is gone, or is not a folder.
-  FileDescriptor Enter(int parent, std::string_view folder, size_t name) const {
+  base::Fd Enter(int parent, std::string_view folder, size_t name) const {
     // No file below could be read, and who nests folders must not be able to
     // exhaust the stack.
     if (folder.size() > PATH_MAX) {
       throw IoError("list", PathOf(folder), ENAMETOOLONG);
     }
     const std::string bare(folder.substr(name, folder.size() - 1 - name));
-    FileDescriptor fd(openat(parent, bare.c_str(),
-                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    base::Fd fd(openat(parent, bare.c_str(),
+                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!fd.valid() && !IsAbsent(errno)) {
       throw IoError("list", PathOf(folder), errno);
     }
     return fd;
   }
 
-  void Visit(const std::string& folder, FileDescriptor fd) {
+  void Visit(const std::string& folder, base::Fd fd) {
     const int number = fd.get();
     const Folder opened(fdopendir(number));
     if (opened == nullptr) throw IoError("list", PathOf(folder), errno);
@@ -91,7 +90,7 @@ class Walk {
     for (Entry& entry : EntriesOf(folder, opened.get(), number)) {
       if (found_.size() >= limit_) return;
       if (entry.is_folder) {
-        FileDescriptor below = Enter(number, entry.key, folder.size());
+        base::Fd below = Enter(number, entry.key, folder.size());
         if (below.valid()) Visit(entry.key, std::move(below));
         continue;
       }

@@ -49,15 +49,15 @@ std::string LocalRoot::Join(std::string_view below) const {
   return path.append(path_).append("/").append(below);
 }
 
-FileDescriptor LocalRoot::OpenSelf() const {
-  return FileDescriptor(open(path_.c_str(), kRootFolder));
+base::Fd LocalRoot::OpenSelf() const {
+  return base::Fd(open(path_.c_str(), kRootFolder));
 }
 
-FileDescriptor LocalRoot::Open(std::string_view below, int flags) const {
-  FileDescriptor direct = OpenLinkless(Join(below), flags);
+base::Fd LocalRoot::Open(std::string_view below, int flags) const {
+  base::Fd direct = OpenLinkless(Join(below), flags);
   if (direct.valid() || errno != ELOOP) return direct;
   // There is a link, above the root or below it.
-  FileDescriptor root = OpenSelf();
+  base::Fd root = OpenSelf();
   return root.valid() ? OpenBeneath(root.get(), below, flags) : std::move(root);
 }
 
@@ -87,18 +87,17 @@ bool LocalRoot::At(std::string_view key,
 }
 
 int LocalRoot::Sync(std::string_view key) const noexcept {
-  const FileDescriptor root(
-      open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Fd root(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return errno;
   for (auto parent = SplitKey(key).first; !parent.empty();
        parent = SplitKey(parent).first) {
-    const FileDescriptor folder =
+    const base::Fd folder =
         OpenBeneath(root.get(), parent, O_RDONLY | O_DIRECTORY);
     if (!folder.valid() || fsync(folder.get()) != 0) return errno;
   }
   if (fsync(root.get()) != 0) return errno;
   // The folder above the root is not ours and may be closed to us.
-  const FileDescriptor above(
+  const base::Fd above(
       open(ParentOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (above.valid()) fsync(above.get());
   return 0;

@@ -11,7 +11,7 @@ namespace smdebug::storage {
 // The folder that holds a key, and the name of the key in it. What is done by
 // name in an open folder cannot be led elsewhere.
 struct Place {
-  FileDescriptor folder;
+  base::Fd folder;
   std::string name;
 };
 
@@ -31,7 +31,7 @@ class LocalRoot {
 
   // Opens what is at `below`, a key or a folder of keys. Not valid, and errno
   // set, if it cannot.
-  FileDescriptor Open(std::string_view below, int flags) const;
+  base::Fd Open(std::string_view below, int flags) const;
 
   // Where `key` is. The folder is not valid, and errno set, if there is none.
   Place Find(std::string_view key) const;
@@ -49,7 +49,7 @@ class LocalRoot {
 
  private:
   std::string Join(std::string_view below) const;
-  FileDescriptor OpenSelf() const;
+  base::Fd OpenSelf() const;
 
   const std::string path_;
 };

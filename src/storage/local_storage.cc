@@ -25,8 +25,6 @@
 namespace smdebug {
 namespace {
 
-using storage::FileDescriptor;
-
 // Below this a copy costs less than mapping pages, and a file that someone cuts
 // short meanwhile gives fewer bytes instead of a SIGBUS.
 constexpr uint64_t kLeastMappedBytes = uint64_t{256} << 10;
@@ -179,7 +177,7 @@ class LocalStorage final : public Storage {
   static constexpr int kToRead = O_RDONLY | O_NONBLOCK;
 
   struct OpenedFile {
-    FileDescriptor file;
+    base::Fd file;
     struct stat status {};
 
     uint64_t size() const { return static_cast<uint64_t>(status.st_size); }

@@ -34,7 +34,7 @@ constexpr milliseconds kPollInterval{200};
 // it.
 class LocalWatch final : public ChangeWatch {
  public:
-  LocalWatch(std::unique_ptr<FolderWatches> watches, FileDescriptor bell)
+  LocalWatch(std::unique_ptr<FolderWatches> watches, base::Fd bell)
       : fd_(watches->fd()),
         bell_(std::move(bell)),
         watches_(std::move(watches)) {}
@@ -120,7 +120,7 @@ class LocalWatch final : public ChangeWatch {
   // In a forked child, whose parent may have held mu_: far from seen_.
   std::atomic<uint64_t> child_looks_ = uint64_t{1} << 63;
   const int fd_;
-  const FileDescriptor bell_;
+  const base::Fd bell_;
   base::Mutex mu_;
   const std::unique_ptr<FolderWatches> watches_ SMDEBUG_GUARDED_BY(mu_);
   uint64_t seen_ SMDEBUG_GUARDED_BY(mu_) = 1;
@@ -134,7 +134,7 @@ std::unique_ptr<ChangeWatch> WatchLocalFiles(
     const std::string& root, std::span<const std::string_view> folders) {
   WatchedFolders watched(folders);
   if (base::GetEnv("SMDEBUG_WATCH") == "poll") return nullptr;
-  FileDescriptor bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  base::Fd bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!bell.valid()) return nullptr;
   auto watches = FolderWatches::Make(root, std::move(watched));
   if (watches == nullptr) return nullptr;

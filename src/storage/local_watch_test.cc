@@ -141,12 +141,11 @@ TEST_F(LocalWatchTest, AFolderInUseThatIsRemovedAndMadeAgainIsWatchedAgain) {
   fs::create_directories(root_ / "index/000");
   const auto watch = Settled(root_);
   const auto open_folder = [](const fs::path& folder) {
-    return FileDescriptor(
-        open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return base::Fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   };
-  const FileDescriptor above = open_folder(root_.parent_path());
-  const FileDescriptor root = open_folder(root_);
-  const FileDescriptor index = open_folder(root_ / "index");
+  const base::Fd above = open_folder(root_.parent_path());
+  const base::Fd root = open_folder(root_);
+  const base::Fd index = open_folder(root_ / "index");
   for (const fs::path& removed :
        {root_ / "index", root_, root_.parent_path()}) {
     fs::remove_all(removed);

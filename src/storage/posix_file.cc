@@ -47,13 +47,6 @@ int WriteVectors(int fd, std::span<iovec> vectors) noexcept {
 
 }  // namespace
 
-int FileDescriptor::Close() noexcept {
-  if (fd_ < 0) return 0;
-  const int result = close(std::exchange(fd_, -1));
-  // Linux has closed the descriptor even when a signal interrupted it.
-  return result == 0 || errno == EINTR ? 0 : errno;
-}
-
 int WriteAll(int fd, std::span<const Bytes> parts) noexcept {
   std::array<iovec, IOV_MAX> vectors;
   size_t count = 0;
@@ -67,11 +60,11 @@ int WriteAll(int fd, std::span<const Bytes> parts) noexcept {
   return WriteVectors(fd, std::span(vectors).first(count));
 }
 
-FileDescriptor OpenFresh(int folder, const std::string& name) {
+base::Fd OpenFresh(int folder, const std::string& name) {
   constexpr mode_t kMode = 0666;
   for (int attempts = 1;; ++attempts) {
-    FileDescriptor file(openat(folder, name.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+    base::Fd file(openat(folder, name.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
     if (file.valid() || errno != EEXIST || attempts == kMostAttempts) {
       return file;
     }

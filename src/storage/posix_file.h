@@ -5,43 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "smdebug/storage.h"
+#include "src/base/fd.h"
 
 // Small pieces of POSIX that the local driver is made of. errno is the error
 // channel where a comment says so.
 namespace smdebug::storage {
-
-// Owns a file descriptor; -1 is none. One thread at a time.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
-  ~FileDescriptor() { Close(); }
-  FileDescriptor(FileDescriptor&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    if (this != &other) {
-      Close();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-
-  int get() const noexcept { return fd_; }
-  bool valid() const noexcept { return fd_ >= 0; }
-
-  // Returns 0 or the errno of close(2), where network file systems report
-  // writes that failed late. Does nothing without a descriptor.
-  int Close() noexcept;
-
-  // Gives the descriptor away.
-  int Release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
 
 // Writes the parts in order, whole, through partial writes and signals.
 // Returns 0 or an errno value; then some of the bytes may be written.
@@ -50,7 +20,7 @@ int WriteAll(int fd, std::span<const Bytes> parts) noexcept;
 // Opens a new, empty file for writing, in place of any file or link `name` of
 // the open folder. The old file keeps its bytes for those who hold it open. Not
 // valid, and errno set, if it cannot.
-FileDescriptor OpenFresh(int folder, const std::string& name);
+base::Fd OpenFresh(int folder, const std::string& name);
 
 // Gives a file of this status, when it is written whole, a time of its own.
 // Kernels tell times by ticks of milliseconds and use the numbers of removed

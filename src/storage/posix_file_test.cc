@@ -61,8 +61,8 @@ TEST(WriteAllTest, ContinuesAfterPartialWritesAndSignals) {
   // A small pipe takes a large write in pieces, as its reader makes room.
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
-  const FileDescriptor reader(ends[0]);
-  FileDescriptor writer(ends[1]);
+  const base::Fd reader(ends[0]);
+  base::Fd writer(ends[1]);
   fcntl(writer.get(), F_SETPIPE_SZ, 4096);
   std::string received;
   const pthread_t writing = pthread_self();
@@ -86,7 +86,7 @@ TEST(WriteAllTest, ReportsWhereAPartialWriteEnds) {
   const std::string path = dir / "file";
   const std::string text(100, 'x');
   const int code = RunWithFileLimit(150, [&] {
-    const FileDescriptor file = OpenFresh(AT_FDCWD, path);
+    const base::Fd file = OpenFresh(AT_FDCWD, path);
     const std::vector<Bytes> parts = {base::AsBytes(text), base::AsBytes(text)};
     return WriteAll(file.get(), parts);
   });
@@ -95,7 +95,7 @@ TEST(WriteAllTest, ReportsWhereAPartialWriteEnds) {
 }
 
 TEST(WriteAllTest, ReportsAFullDisk) {
-  const FileDescriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const base::Fd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full.valid());
   const Bytes part = base::AsBytes("x");
   EXPECT_EQ(WriteAll(full.get(), {&part, 1}), ENOSPC);
@@ -148,8 +148,8 @@ TEST(LocalFileTest, ExclusiveCreationThatFailsLeavesNothing) {
 TEST(OpenFreshTest, LeavesTheOldFileToThoseWhoHoldIt) {
   const TempDir dir;
   testing::WriteFile(dir / "file", "old");
-  const FileDescriptor old(open((dir / "file").c_str(), O_RDONLY | O_CLOEXEC));
-  const FileDescriptor fresh = OpenFresh(AT_FDCWD, dir / "file");
+  const base::Fd old(open((dir / "file").c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Fd fresh = OpenFresh(AT_FDCWD, dir / "file");
   EXPECT_EQ(ReadFile(dir / "file"), "");
   std::array<char, 8> buffer{};
   EXPECT_EQ(pread(old.get(), buffer.data(), buffer.size(), 0), 3);

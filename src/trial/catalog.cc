@@ -101,8 +101,7 @@ void Catalog::Add(int64_t step, std::string_view worker,
     Entry counts = here;
     counts.part = Part::Counts();
     counts.start = counts_.size();
-    counts_.Push(epoch_, {entry.dtype, entry.count, entry.nan, entry.pos_inf,
-                          entry.neg_inf, entry.zero});
+    counts_.Push(epoch_, entry.values);
     Insert(Row(entry.name), counts, mode);
   }
 }

@@ -7,7 +7,6 @@
 #include "src/base/log.h"
 #include "src/index/collections_file.h"
 #include "src/run/keys.h"
-#include "src/trial/reason.h"
 
 namespace smdebug::trial {
 
@@ -41,7 +40,7 @@ void CollectionFiles::Read(const Storage& storage, const FileInfo& file) {
   } catch (const FormatError& error) {
     base::LogWarning("{}/{}", storage.root(), error.what());
     damage_.push_back({.file = file.key,
-                       .reason = ReasonOf(error, file.key),
+                       .reason = std::string(error.reason()),
                        .kind = DamageKind::kBadCollections});
   }
 }

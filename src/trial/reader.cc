@@ -1,5 +1,7 @@
 #include "src/trial/reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
@@ -156,7 +158,7 @@ bool Reader::IsAbandoned() {
   if (now - checked_ < kLookAnywayAfter) return false;
   checked_ = now;
   const run::Survey survey = run::LookAt(*storage_);
-  if (!run::Judge(survey).over()) return false;
+  if (!survey.info.over()) return false;
   if (run::IsOfThisMachine(survey)) return true;
   // Another machine may have another idea of the time, so that its last sign
   // may look old: it counts when no new one came for as long as we look.
@@ -195,16 +197,10 @@ SnapshotPtr Reader::LookAtAll() {
 }
 
 bool Reader::AllWorkersClosed(const Snapshot& known) const {
-  int64_t closed = 0;
-  for (const FileInfo& file : storage_->List(run::kLedgerPrefix)) {
-    const std::optional<Blob> blob = storage_->Read(file.key);
-    try {
-      if (blob && run::ParseLedger(blob->text(), file.key).closed) ++closed;
-    } catch (const FormatError&) {
-      return false;
-    }
-  }
-  return closed >= known.collections->num_workers();
+  const run::Survey survey = run::LookAt(*storage_);
+  return survey.damage.empty() &&
+         std::ranges::count(survey.ledgers, true, &run::Ledger::closed) >=
+             known.collections->num_workers();
 }
 
 StepState Reader::HasPassedStep(int64_t step, Mode mode) {

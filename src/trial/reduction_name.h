@@ -18,10 +18,9 @@ struct ReductionOf {
 // "smdebug/reductions/abs_mean/fc.weight" taken apart; nullopt for the name of
 // anything but a reduction. The result borrows from `name`.
 inline std::optional<ReductionOf> SplitReductionName(std::string_view name) {
-  constexpr std::string_view kPrefix = "smdebug/reductions/";
-  const size_t prefix = name.find(kPrefix);
+  const size_t prefix = name.find(kReductionPrefix);
   if (prefix == std::string_view::npos) return std::nullopt;
-  name.remove_prefix(prefix + kPrefix.size());
+  name.remove_prefix(prefix + kReductionPrefix.size());
   const size_t slash = name.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
   const auto reduction = ParseReduction(name.substr(0, slash));

@@ -7,7 +7,6 @@
 
 #include "smdebug/error.h"
 #include "src/base/log.h"
-#include "src/trial/reason.h"
 
 namespace smdebug::trial {
 
@@ -102,7 +101,7 @@ void Scanner::Read(const steps::StepItem& item) {
   } catch (const FormatError& error) {
     base::LogWarning("{}/{}", options_->run, error.what());
     WritableDamaged().emplace(item.name,
-                              BadStep{item, ReasonOf(error, item.name), kind});
+                              BadStep{item, std::string(error.reason()), kind});
     return;
   }
   if (catalog_.FindStep(item.step)->workers >= num_workers_) {

@@ -7,7 +7,6 @@
 #include "smdebug/error.h"
 #include "src/run/keys.h"
 #include "src/trial/reader.h"
-#include "src/trial/reason.h"
 #include "src/trial/value_reader.h"
 
 namespace smdebug::trial {
@@ -249,7 +248,7 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
   } catch (const FormatError& error) {
     CheckIdentity();
     const std::string name = ContentName(snapshot, entry);
-    const std::string reason = ReasonOf(error, "");
+    const std::string reason(error.reason());
     NoteDamage({name, reason, tensor, error.kind()});
     throw FormatError(name, reason, error.kind());
   }

@@ -33,7 +33,7 @@ class TensorTest : public ::testing::Test {
         saved.Tensor("raw", {base + 1, base - 3});
         saved.Number("smdebug/reductions/min/reduced", base - 7);
         saved.Number("smdebug/reductions/abs_mean/reduced", base + 5);
-        saved.index.counts = {{"reduced", DType::kBfloat16, 10, 1, 2, 3, 4}};
+        saved.index.counts = {{"reduced", {DType::kBfloat16, 10, 1, 2, 3, 4}}};
         saved.Shape("shaped", {4, 0, 2}, "orig:0");
         if (step == 0) saved.Tensor("once", {1});
         saved.Publish();

@@ -26,8 +26,7 @@ AlignedBytes Align(Bytes content, DType dtype, Blob blob) {
   const size_t item = ItemSize(dtype);
   const auto address = reinterpret_cast<uintptr_t>(content.data());
   // Complex numbers are aligned as their parts.
-  const bool complex =
-      dtype == DType::kComplex64 || dtype == DType::kComplex128;
+  const bool complex = KindOf(dtype) == ElementKind::kComplex;
   const size_t alignment = complex ? item / 2 : item;
   if (content.empty() || address % alignment == 0) {
     return {content, std::move(blob.owner)};

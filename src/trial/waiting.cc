@@ -31,7 +31,7 @@ void Reader::AwaitRun() {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     // The marker first: what was there before it is seen by the listing.
     const run::Survey survey = run::LookAt(*storage_);
-    const bool ended = survey.marker || run::Judge(survey).over();
+    const bool ended = survey.marker || survey.info.over();
     if (survey.is_starting()) {
       // What lies there is of the run before.
       if (ended) throw FormatError(storage_->root(), run::WhyNoRun(*storage_));

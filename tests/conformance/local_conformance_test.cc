@@ -45,8 +45,8 @@ template <typename Body>
 int CountInProcesses(int count, Body body) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
-  storage::FileDescriptor gate(ends[0]);
-  storage::FileDescriptor bar(ends[1]);
+  base::Fd gate(ends[0]);
+  base::Fd bar(ends[1]);
   std::vector<pid_t> children;
   for (int i = 0; i < count; ++i) {
     children.push_back(fork());

@@ -6,6 +6,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
+#include "src/cli/output/plan_text.h"
 #include "src/config/plan.h"
 #include "tests/fuzz/property.h"
 
@@ -45,8 +46,8 @@ void CheckPlan(const HookConfig& config) {
     Require(CollectionFromJson(ToJson(collection)) == collection,
             "a collection that was written reads equal");
   }
-  Require(!DescribePlan(config, plan).empty(), "a plan can be described");
-  Require(!PlanToJson(config, plan).empty(), "a plan can be written");
+  Require(!cli::DescribePlan(config, plan).empty(), "a plan can be described");
+  Require(!cli::PlanToJson(config, plan).empty(), "a plan can be written");
 }
 
 }  // namespace

@@ -67,63 +67,14 @@ class FaultFile final : public PendingFile {
 
 }  // namespace
 
-FaultStorage::FaultStorage(std::shared_ptr<Storage> inner)
-    : inner_(std::move(inner)) {}
-
 std::unique_ptr<PendingFile> FaultStorage::Create(std::string_view key,
                                                   CreateOptions options) {
-  const std::string path = PathOf(key);
-  plan_->Enter(Operation::kCreate, path);
-  return std::make_unique<FaultFile>(inner_->Create(key, options), plan_, path);
+  return std::make_unique<FaultFile>(WrappedStorage::Create(key, options),
+                                     plan_, root() + '/' + std::string(key));
 }
 
-bool FaultStorage::CreateExclusive(std::string_view key, Bytes content) {
-  plan_->Enter(Operation::kCreateExclusive, PathOf(key));
-  return inner_->CreateExclusive(key, content);
-}
-
-std::optional<VersionedText> FaultStorage::ReadVersioned(
-    std::string_view key) const {
-  plan_->Enter(Operation::kRead, PathOf(key));
-  return inner_->ReadVersioned(key);
-}
-
-bool FaultStorage::ReplaceIfUnchanged(std::string_view key,
-                                      std::string_view version, Bytes content) {
-  plan_->Enter(Operation::kReplace, PathOf(key));
-  return inner_->ReplaceIfUnchanged(key, version, content);
-}
-
-std::optional<Blob> FaultStorage::Read(std::string_view key, uint64_t offset,
-                                       uint64_t length) const {
-  plan_->Enter(Operation::kRead, PathOf(key));
-  return inner_->Read(key, offset, length);
-}
-
-std::optional<FileInfo> FaultStorage::Stat(std::string_view key) const {
-  plan_->Enter(Operation::kStat, PathOf(key));
-  return inner_->Stat(key);
-}
-
-std::vector<FileInfo> FaultStorage::List(std::string_view prefix,
-                                         std::string_view start_after,
-                                         size_t limit) const {
-  plan_->Enter(Operation::kList, PathOf(prefix));
-  return inner_->List(prefix, start_after, limit);
-}
-
-void FaultStorage::Remove(std::string_view key) {
-  plan_->Enter(Operation::kRemove, PathOf(key));
-  inner_->Remove(key);
-}
-
-void FaultStorage::Move(std::string_view from, std::string_view to) {
-  plan_->Enter(Operation::kMove, PathOf(from));
-  inner_->Move(from, to);
-}
-
-std::string FaultStorage::PathOf(std::string_view key) const {
-  return root() + '/' + std::string(key);
+void FaultStorage::Before(Operation operation, std::string_view key) const {
+  plan_->Enter(operation, root() + '/' + std::string(key));
 }
 
 }  // namespace smdebug::testing

@@ -8,24 +8,9 @@
 
 #include "smdebug/storage.h"
 #include "src/base/mutex.h"
+#include "tests/testing/wrapped_storage.h"
 
 namespace smdebug::testing {
-
-// What a storage is asked for, one per call of Storage and PendingFile.
-enum class Operation {
-  kCreate,
-  kCreateExclusive,
-  kAppend,
-  kFlush,
-  kPublish,
-  kRead,
-  kStat,
-  kList,
-  kRemove,
-  kMove,
-  kReplace,
-};
-inline constexpr size_t kOperations = 11;
 
 // When operations fail, wait, or pass; shared by a FaultStorage and its pending
 // files. Numbers of operations count from 1. Thread-safe.
@@ -90,45 +75,19 @@ class FaultPlan {
 
 // A storage that fails on demand; without a plan it is its inner storage. For
 // tests. Thread-safe, and to be destroyed with no operation blocked.
-class FaultStorage final : public Storage {
+class FaultStorage final : public WrappedStorage {
  public:
-  explicit FaultStorage(std::shared_ptr<Storage> inner);
+  using WrappedStorage::WrappedStorage;
 
   FaultPlan& plan() noexcept { return *plan_; }
 
-  // The storage behind, reached without faults.
-  Storage& inner() noexcept { return *inner_; }
-
-  const std::string& root() const override { return inner_->root(); }
-
-  using Storage::Create;
-  using Storage::List;
-  using Storage::Read;
+  using WrappedStorage::Create;
   std::unique_ptr<PendingFile> Create(std::string_view key,
                                       CreateOptions options) override;
-  bool CreateExclusive(std::string_view key, Bytes content) override;
-  std::optional<VersionedText> ReadVersioned(
-      std::string_view key) const override;
-  bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
-                          Bytes content) override;
-  std::optional<Blob> Read(std::string_view key, uint64_t offset,
-                           uint64_t length) const override;
-  std::optional<FileInfo> Stat(std::string_view key) const override;
-  std::vector<FileInfo> List(std::string_view prefix,
-                             std::string_view start_after,
-                             size_t limit) const override;
-  void Remove(std::string_view key) override;
-  void Move(std::string_view from, std::string_view to) override;
-  // The watch of the inner storage; the plan has no part in it.
-  std::unique_ptr<ChangeWatch> Watch(
-      std::span<const std::string_view> folders) const override {
-    return inner_->Watch(folders);
-  }
 
  private:
-  std::string PathOf(std::string_view key) const;
+  void Before(Operation operation, std::string_view key) const override;
 
-  const std::shared_ptr<Storage> inner_;
   const std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
 };
 

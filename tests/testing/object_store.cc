@@ -12,6 +12,23 @@ namespace {
 
 constexpr size_t kPage = 1000;
 
+Request RequestOf(Operation operation) {
+  switch (operation) {
+    case Operation::kRead:
+      return Request::kGet;
+    case Operation::kStat:
+      return Request::kHead;
+    case Operation::kList:
+      return Request::kList;
+    case Operation::kRemove:
+      return Request::kDelete;
+    case Operation::kMove:
+      return Request::kCopy;
+    default:
+      return Request::kPut;
+  }
+}
+
 // Parts are gathered on this side, and sent as one object by Publish().
 class Upload final : public PendingFile {
  public:
@@ -41,7 +58,12 @@ void ObjectStore::Network::Send(Request request, uint64_t at_once) {
 }
 
 ObjectStore::ObjectStore(std::chrono::milliseconds latency)
-    : network_(std::make_shared<Network>(latency)) {}
+    : WrappedStorage(OpenMemoryStorage()),
+      network_(std::make_shared<Network>(latency)) {}
+
+void ObjectStore::Before(Operation operation, std::string_view /*key*/) const {
+  network_->Send(RequestOf(operation));
+}
 
 uint64_t ObjectStore::count(Request request) const noexcept {
   return network_->count(request);
@@ -56,41 +78,13 @@ uint64_t ObjectStore::count() const noexcept {
 std::unique_ptr<PendingFile> ObjectStore::Create(std::string_view key,
                                                  CreateOptions options) {
   options.visibility = Visibility::kOnPublish;
-  return std::make_unique<Upload>(objects_->Create(key, options), network_);
-}
-
-bool ObjectStore::CreateExclusive(std::string_view key, Bytes content) {
-  network_->Send(Request::kPut);
-  return objects_->CreateExclusive(key, content);
-}
-
-std::optional<VersionedText> ObjectStore::ReadVersioned(
-    std::string_view key) const {
-  network_->Send(Request::kGet);
-  return objects_->ReadVersioned(key);
-}
-
-bool ObjectStore::ReplaceIfUnchanged(std::string_view key,
-                                     std::string_view version, Bytes content) {
-  network_->Send(Request::kPut);
-  return objects_->ReplaceIfUnchanged(key, version, content);
-}
-
-std::optional<Blob> ObjectStore::Read(std::string_view key, uint64_t offset,
-                                      uint64_t length) const {
-  network_->Send(Request::kGet);
-  return objects_->Read(key, offset, length);
+  return std::make_unique<Upload>(inner().Create(key, options), network_);
 }
 
 std::vector<std::optional<Blob>> ObjectStore::ReadMany(
     std::span<const ReadRange> ranges) const {
   if (!ranges.empty()) network_->Send(Request::kGet, ranges.size());
-  return objects_->ReadMany(ranges);
-}
-
-std::optional<FileInfo> ObjectStore::Stat(std::string_view key) const {
-  network_->Send(Request::kHead);
-  return objects_->Stat(key);
+  return inner().ReadMany(ranges);
 }
 
 std::vector<FileInfo> ObjectStore::List(std::string_view prefix,
@@ -101,7 +95,7 @@ std::vector<FileInfo> ObjectStore::List(std::string_view prefix,
   while (found.size() < limit) {
     network_->Send(Request::kList);
     const size_t most = std::min(kPage, limit - found.size());
-    const std::vector<FileInfo> page = objects_->List(prefix, after, most);
+    const std::vector<FileInfo> page = inner().List(prefix, after, most);
     found.insert(found.end(), page.begin(), page.end());
     if (page.size() < kPage) break;
     after = page.back().key;
@@ -109,21 +103,16 @@ std::vector<FileInfo> ObjectStore::List(std::string_view prefix,
   return found;
 }
 
-void ObjectStore::Remove(std::string_view key) {
-  network_->Send(Request::kDelete);
-  objects_->Remove(key);
-}
-
 void ObjectStore::Move(std::string_view from, std::string_view to) {
   storage::CheckKey(to);
   network_->Send(Request::kCopy);
-  const std::optional<Blob> object = objects_->Read(from);
+  const std::optional<Blob> object = inner().Read(from);
   if (!object) {
     throw IoError("move", root_ + '/' + std::string(from), IoKind::kMissing,
                   "404 Not Found");
   }
   if (from == to) return;
-  const auto copy = objects_->Create(to);
+  const auto copy = inner().Create(to);
   copy->Append({&object->bytes, 1});
   copy->Publish();
   Remove(from);

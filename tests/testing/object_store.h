@@ -8,6 +8,7 @@
 #include <string>
 
 #include "smdebug/storage.h"
+#include "tests/testing/wrapped_storage.h"
 
 namespace smdebug::testing {
 
@@ -20,7 +21,7 @@ inline constexpr size_t kRequests = 6;
 // copies and removes, lists come in pages of a thousand, nobody tells of
 // changes, and each request takes its time. Creation and replacement can have a
 // condition. Thread-safe.
-class ObjectStore final : public Storage {
+class ObjectStore final : public WrappedStorage {
  public:
   explicit ObjectStore(std::chrono::milliseconds latency = {});
 
@@ -30,26 +31,16 @@ class ObjectStore final : public Storage {
 
   const std::string& root() const override { return root_; }
 
-  using Storage::Create;
-  using Storage::List;
-  using Storage::Read;
+  using WrappedStorage::Create;
+  using WrappedStorage::List;
   std::unique_ptr<PendingFile> Create(std::string_view key,
                                       CreateOptions options) override;
-  bool CreateExclusive(std::string_view key, Bytes content) override;
-  std::optional<VersionedText> ReadVersioned(
-      std::string_view key) const override;
-  bool ReplaceIfUnchanged(std::string_view key, std::string_view version,
-                          Bytes content) override;
-  std::optional<Blob> Read(std::string_view key, uint64_t offset,
-                           uint64_t length) const override;
   // Each is a request; all are under way at once.
   std::vector<std::optional<Blob>> ReadMany(
       std::span<const ReadRange> ranges) const override;
-  std::optional<FileInfo> Stat(std::string_view key) const override;
   std::vector<FileInfo> List(std::string_view prefix,
                              std::string_view start_after,
                              size_t limit) const override;
-  void Remove(std::string_view key) override;
   void Move(std::string_view from, std::string_view to) override;
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override;
@@ -70,8 +61,9 @@ class ObjectStore final : public Storage {
   };
 
  private:
+  void Before(Operation operation, std::string_view key) const override;
+
   const std::string root_ = "object://bucket/run";
-  const std::shared_ptr<Storage> objects_ = OpenMemoryStorage();
   const std::shared_ptr<Network> network_;
 };
 

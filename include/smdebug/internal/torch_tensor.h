@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -21,27 +20,9 @@ namespace smdebug::internal {
 // The core's name for an element type. By LibTorch's own names, of which older
 // versions lack some; nullopt for what cannot be saved.
 inline std::optional<DType> TorchDType(torch::ScalarType type) {
-  static constexpr std::array<std::pair<std::string_view, DType>, 17> kTypes = {
-      {{"Float", DType::kFloat32},
-       {"Double", DType::kFloat64},
-       {"Long", DType::kInt64},
-       {"Half", DType::kFloat16},
-       {"BFloat16", DType::kBfloat16},
-       {"Int", DType::kInt32},
-       {"Short", DType::kInt16},
-       {"Char", DType::kInt8},
-       {"Byte", DType::kUint8},
-       {"Bool", DType::kBool},
-       {"ComplexFloat", DType::kComplex64},
-       {"ComplexDouble", DType::kComplex128},
-       {"Float8_e5m2", DType::kFloat8E5M2},
-       {"Float8_e4m3fn", DType::kFloat8E4M3FN},
-       {"UInt16", DType::kUint16},
-       {"UInt32", DType::kUint32},
-       {"UInt64", DType::kUint64}}};
   const std::string_view name = c10::toString(type);
-  for (const auto& [known, dtype] : kTypes) {
-    if (known == name) return dtype;
+  for (const ElementType& known : kElementTypes) {
+    if (known.torch_name == name) return known.dtype;
   }
   return std::nullopt;
 }

@@ -6,18 +6,17 @@ from typing import Any, Union
 
 import numpy as np
 
+from smdebug import _core
+
 # Where the values are: (address, dtype, shape, strides in elements, owner of the memory), or
 # (texts, "str", shape, None, owner), or why there are none. See python/src/borrowed_tensor.h.
 Description = Union[tuple[Any, str, tuple[int, ...], Union[tuple[int, ...], None], Any], str]
 
-_NAMES = (
-    *("float64", "float32", "float16", "int64", "int32", "int16", "int8"),
-    *("uint64", "uint32", "uint16", "uint8", "bool", "complex128", "complex64"),
-)
+_NUMBERS = [(name, in_numpy) for name, in_numpy in _core.element_types() if name != "str"]
 # NumPy works a name out anew each time it is asked for.
-_NAME_OF = {np.dtype(name): name for name in _NAMES}
+_NAME_OF = {np.dtype(name): name for name, in_numpy in _NUMBERS if in_numpy}
 # Of packages that add to NumPy's.
-_OTHER_NAMES = {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
+_OTHER_NAMES = {name for name, in_numpy in _NUMBERS if not in_numpy}
 
 
 def describe_array(value: object) -> Description:

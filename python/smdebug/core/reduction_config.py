@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any, overload
 
+from smdebug import _core
 from smdebug.core.checks import boolean, refuse
 from smdebug.exceptions import SMDebugValueError
 
 REDUCTION_CONFIG_VERSION_NUM = "v0"
-ALLOWED_REDUCTIONS = ["min", "max", "mean", "std", "variance", "sum", "prod", "median"]
-ALLOWED_NORMS = ["l1", "l2"]
+ALLOWED_REDUCTIONS = [name for name, norm, _ in _core.reduction_types() if not norm]
+ALLOWED_NORMS = [name for name, norm, _ in _core.reduction_types() if norm]
 ALLOWED_PARAMS = [
     "reductions",
     "abs_reductions",
@@ -22,7 +23,7 @@ ALLOWED_PARAMS = [
 
 # smdebug 1.0 refuses to open a run whose "reductions" name one that it does not
 # know, and ignores keys that it does not know.
-_NEW_REDUCTIONS = ("median",)
+_NEW_REDUCTIONS = {name for name, _, new in _core.reduction_types() if new}
 _NEW_REDUCTIONS_KEY = "more_reductions"
 
 
@@ -57,7 +58,11 @@ class ReductionConfig:
             *(f"abs_{name}" for name in self.abs_reductions),
             *(f"abs_{norm}_norm" for norm in self.abs_norms),
         ]
-        added = [name for name in names if name.removeprefix("abs_") in _NEW_REDUCTIONS]
+        added = [
+            name
+            for name in names
+            if name.removeprefix("abs_").removesuffix("_norm") in _NEW_REDUCTIONS
+        ]
         params: dict[str, Any] = {
             "save_raw_tensor": self.save_raw_tensor,
             "reductions": ",".join(name for name in names if name not in added),

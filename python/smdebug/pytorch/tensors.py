@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from smdebug import _core
 from smdebug.core.arrays import Description, describe_array
 
 # Where a tensor is not in plain memory of the CPU it is copied there first. One that takes more
@@ -13,11 +14,7 @@ _MOST_DENSE_BYTES = 256 << 20
 # By PyTorch's name; older versions lack some.
 _DTYPES = {
     getattr(torch, name): name
-    for name in (
-        *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
-        *("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"),
-        *("bool", "complex128", "complex64"),
-    )
+    for name, _ in _core.element_types()
     if hasattr(torch, name)
 }
 

@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/output/plan_text.h"
 #include "src/config/framework.h"
 #include "src/config/plan.h"
 
@@ -61,9 +62,9 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
           config::ParseFramework(framework_).value_or(Framework::kNative));
       const config::Plan plan = config::MakePlan(config);
       if (json_) {
-        streams.out << config::PlanToJson(config, plan) << '\n';
+        streams.out << PlanToJson(config, plan) << '\n';
       } else {
-        streams.out << config::DescribePlan(config, plan);
+        streams.out << DescribePlan(config, plan);
       }
       return kExitOk;
     } catch (const ConfigFileError&) {

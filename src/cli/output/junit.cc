@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "src/base/xml.h"
 #include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
+#include "src/rules/reports/xml.h"
 
 namespace smdebug::cli {
 namespace {
@@ -14,15 +14,15 @@ namespace {
 std::string CaseText(const RuleReport& report) {
   std::string text =
       fmt::format("    <testcase classname=\"smdebug.rules\" name=\"{}\"",
-                  base::EscapeXml(Printable(report.name)));
-  const std::string details = base::EscapeXml(Printable(report.details));
+                  rules::EscapeXml(Printable(report.name)));
+  const std::string details = rules::EscapeXml(Printable(report.details));
   switch (report.status) {
     case RuleStatus::kNoIssuesFound:
       return text + "/>\n";
     case RuleStatus::kIssuesFound:
       text += fmt::format(">\n      <failure message=\"{}\">", details);
       for (const Finding& finding : report.findings) {
-        text += base::EscapeXml(FindingText(finding)) + '\n';
+        text += rules::EscapeXml(FindingText(finding)) + '\n';
       }
       text += "</failure>\n";
       break;
@@ -48,7 +48,7 @@ std::string JunitText(std::span<const RuleReport> reports,
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
-      base::EscapeXml(Printable(run)), reports.size(),
+      rules::EscapeXml(Printable(run)), reports.size(),
       count(RuleStatus::kIssuesFound), count(RuleStatus::kError),
       count(RuleStatus::kStopped));
   for (const RuleReport& report : reports) text += CaseText(report);

@@ -22,6 +22,19 @@ void Table::AddRow(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::AddTallRow(const std::vector<std::vector<std::string>>& cells) {
+  for (size_t i = 0;; ++i) {
+    std::vector<std::string> line;
+    bool filled = false;
+    for (const auto& cell : cells) {
+      filled |= i < cell.size();
+      line.push_back(i < cell.size() ? cell[i] : "");
+    }
+    if (!filled) return;
+    AddRow(std::move(line));
+  }
+}
+
 std::string Table::Layout(const Terminal& terminal) const {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {

@@ -27,6 +27,9 @@ class Table {
   // One cell per column. Control characters are made printable.
   void AddRow(std::vector<std::string> cells);
 
+  // The same with cells of several lines under one another.
+  void AddTallRow(const std::vector<std::vector<std::string>>& cells);
+
   bool empty() const { return rows_.empty(); }
 
   // The titles and the rows. Ends each line with a newline and none with a

@@ -31,6 +31,16 @@ TEST(TableTest, NoLineEndsWithABlank) {
   EXPECT_EQ(table.Layout({}), "a  b\nx\n");
 }
 
+TEST(TableTest, LinesOfACellAreUnderOneAnother) {
+  Table table({{.title = "a"}, {.title = "bb"}, {.title = "c"}});
+  table.AddTallRow({{"\xC3\xA4\xC3\xA4"}, {"1", "22", "3"}, {"x", "y"}});
+  EXPECT_EQ(table.Layout({}),
+            "a   bb  c\n"
+            "\xC3\xA4\xC3\xA4  1   x\n"
+            "    22  y\n"
+            "    3\n");
+}
+
 TEST(TableTest, NamesAreCutOnANarrowTerminalOnly) {
   Table table = MakeTable();
   const std::string name(60, 'n');

@@ -3,12 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "src/base/environment.h"
+#include "src/base/text.h"
 
 namespace smdebug::cli {
 namespace {
@@ -17,11 +15,8 @@ namespace {
 // to something decides, as for every program.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value = base::GetEnv(name).value_or("");
+    const std::string value = base::Lower(base::GetEnv(name).value_or(""));
     if (value.empty()) continue;
-    std::ranges::transform(value, value.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
     return value.find("utf-8") != std::string::npos ||
            value.find("utf8") != std::string::npos;
   }

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "src/base/finding_json.h"
 #include "src/base/json_writer.h"
 #include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
+#include "src/rules/reports/finding_json.h"
 
 namespace smdebug::cli {
 namespace {
@@ -21,7 +21,7 @@ constexpr size_t kMostLines = 3;
 
 Json FindingJson(const std::string& name, const Finding& finding) {
   base::JsonWriter fields;
-  base::AppendFinding(finding, fields);
+  rules::AppendFinding(finding, fields);
   Json json = {{"event", "finding"}, {"name", name}};
   json.update(Json::parse(fields.text()));
   return json;

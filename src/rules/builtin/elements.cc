@@ -39,19 +39,8 @@ bool AllPairs(const Value& a, const Value& b, const Test& test) {
 }  // namespace
 
 bool IsFloating(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::kFloat64:
-    case DType::kFloat32:
-    case DType::kFloat16:
-    case DType::kBfloat16:
-    case DType::kFloat8E5M2:
-    case DType::kFloat8E4M3FN:
-    case DType::kComplex64:
-    case DType::kComplex128:
-      return true;
-    default:
-      return false;
-  }
+  const ElementKind kind = KindOf(dtype);
+  return kind == ElementKind::kFloat || kind == ElementKind::kComplex;
 }
 
 std::vector<double> Numbers(const Value& value) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -30,14 +29,6 @@ struct Function {
   std::string_view name;
   Range range;
 };
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return lower;
-}
 
 // threshold_<function>_min and _max, or threshold_<function> = "(min, max)".
 Range RangeOf(const RuleParameters& parameters, const std::string& function) {
@@ -120,7 +111,7 @@ class SaturatedActivation final : public Rule {
   }
 
   const Function* Find(std::string_view name) const {
-    const std::string lower = LowerCase(name);
+    const std::string lower = base::Lower(name);
     const auto it =
         std::ranges::find_if(functions_, [&](const Function& function) {
           return lower.find(function.name) != std::string::npos;

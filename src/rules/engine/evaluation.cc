@@ -30,11 +30,9 @@ int64_t ParseStep(const std::string& key, const Items& items) {
 std::vector<std::string> SplitAtCommas(const Items& items) {
   std::vector<std::string> parts;
   for (const std::string_view text : items) {
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      const auto part = base::Trim(text.substr(begin, end - begin));
+    for (std::string_view part : base::SplitAtCommas(text)) {
+      part = base::Trim(part);
       if (!part.empty()) parts.emplace_back(part);
-      begin = end + 1;
     }
   }
   return parts;

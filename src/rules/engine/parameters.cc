@@ -63,12 +63,9 @@ std::vector<std::string> ItemsOf(const std::vector<std::string>& given,
   if (!commas_separate) return given;
   std::vector<std::string> items;
   for (const std::string_view text : given) {
-    size_t begin = 0;
-    while (begin <= text.size()) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      const auto item = base::Trim(text.substr(begin, end - begin));
+    for (std::string_view item : base::SplitAtCommas(text)) {
+      item = base::Trim(item);
       if (!item.empty()) items.emplace_back(item);
-      begin = end + 1;
     }
   }
   return items;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/child.h"
+#include "src/base/fd.h"
 
 namespace smdebug::rules {
 

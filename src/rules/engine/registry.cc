@@ -1,21 +1,17 @@
 #include "src/rules/engine/registry.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 
 namespace smdebug {
 namespace {
 
 bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return base::Lower(a) == base::Lower(b);
 }
 
 }  // namespace

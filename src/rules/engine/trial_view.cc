@@ -37,8 +37,7 @@ bool IsSame(const TensorSelection& a, const TensorSelection& b) {
 
 // Which reductions one pass over the value does not give.
 bool IsExtra(Reduction reduction) {
-  return reduction.op == ReductionOp::kMedian ||
-         reduction.op == ReductionOp::kProd;
+  return reduce::Wanted::For({&reduction, 1}) != reduce::Wanted();
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "src/base/xml.h"
 #include "src/rules/reports/svg_chart.h"
+#include "src/rules/reports/xml.h"
 
 namespace smdebug::rules {
 namespace {
@@ -35,15 +35,15 @@ std::string Table(std::string_view caption, const Row& head,
   std::string html = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\"><table><caption>{}</caption>\n"
       "<thead><tr>",
-      base::EscapeXml(caption));
+      EscapeXml(caption));
   for (const std::string& cell : head) {
-    html += fmt::format("<th scope=\"col\">{}</th>", base::EscapeXml(cell));
+    html += fmt::format("<th scope=\"col\">{}</th>", EscapeXml(cell));
   }
   html += "</tr></thead>\n<tbody>\n";
   for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     html += "<tr>";
     for (size_t j = 0; j < rows[i].size(); ++j) {
-      const std::string cell = base::EscapeXml(rows[i][j]);
+      const std::string cell = EscapeXml(rows[i][j]);
       html += j == 0 ? fmt::format("<th scope=\"row\">{}</th>", cell)
                      : fmt::format("<td>{}</td>", cell);
     }
@@ -57,8 +57,8 @@ std::string Table(std::string_view caption, const Row& head,
 }
 
 std::string Section(std::string_view title, std::string_view body) {
-  return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n",
-                     base::EscapeXml(title), body);
+  return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", EscapeXml(title),
+                     body);
 }
 
 std::string Pair(std::string_view chart, std::string_view table) {

@@ -2,8 +2,8 @@
 #include <iterator>
 
 #include "smdebug/invoker.h"
-#include "src/base/finding_json.h"
 #include "src/base/json_writer.h"
+#include "src/rules/reports/finding_json.h"
 
 namespace smdebug {
 namespace {
@@ -106,7 +106,7 @@ std::string ToJson(const RuleReport& report) {
   json.Key("findings_total").Int(report.findings_total);
   json.Key("findings").BeginArray();
   for (const Finding& finding : report.findings) {
-    base::AppendFinding(finding, json);
+    rules::AppendFinding(finding, json);
   }
   json.EndArray();
   json.Key("steps_judged").Int(report.steps_judged);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "src/base/xml.h"
+#include "src/rules/reports/xml.h"
 
 namespace smdebug::rules {
 namespace {
@@ -88,7 +88,7 @@ std::string Cut(const std::string& text, size_t bytes) {
 }
 
 std::string Begin(const ChartTexts& texts, double height) {
-  const std::string title = base::EscapeXml(texts.title);
+  const std::string title = EscapeXml(texts.title);
   return fmt::format(
       "<svg class=\"chart\" viewBox=\"0 0 {:g} {:g}\" role=\"img\" "
       "aria-label=\"{}\"><title>{}</title>\n"
@@ -121,12 +121,11 @@ std::string Frame(const ChartTexts& texts, const Axis& x, const Axis& y,
   svg += fmt::format(
       "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" "
       "text-anchor=\"middle\">{}</text>\n",
-      (x.begin + x.end) / 2, y.begin + 36 + below_axis,
-      base::EscapeXml(texts.x));
+      (x.begin + x.end) / 2, y.begin + 36 + below_axis, EscapeXml(texts.x));
   svg += fmt::format(
       "<text class=\"label\" transform=\"translate(14 {:.1f}) rotate(-90)\" "
       "text-anchor=\"middle\">{}</text>\n",
-      (y.begin + y.end) / 2, base::EscapeXml(texts.y));
+      (y.begin + y.end) / 2, EscapeXml(texts.y));
   return svg;
 }
 
@@ -178,7 +177,7 @@ std::string LineChart(const ChartTexts& texts,
     svg += fmt::format(
         "<path class=\"line line{}\" d=\"M{:.1f} {:.1f}h24\"/>"
         "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        i, left, top, left + 30, top + 4, base::EscapeXml(lines[i].name));
+        i, left, top, left + 30, top + 4, EscapeXml(lines[i].name));
   }
   return svg + "</svg>\n";
 }
@@ -209,8 +208,8 @@ std::string BarChart(const ChartTexts& texts,
     svg += fmt::format(
         "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
         "height=\"{:.1f}\"><title>{}: {}</title></rect>\n",
-        left + width * 0.08, top, width * 0.84, y.begin - top,
-        base::EscapeXml(name), NumberText(value));
+        left + width * 0.08, top, width * 0.84, y.begin - top, EscapeXml(name),
+        NumberText(value));
     if (i % stride != 0) continue;
     // What is cut is in the title and in the table.
     const std::string shown =
@@ -225,7 +224,7 @@ std::string BarChart(const ChartTexts& texts,
                                         "text-anchor=\"middle\"",
                                         left + width / 2, y.begin + 16);
     svg += fmt::format("<text class=\"tick\" {}>{}</text>\n", place,
-                       base::EscapeXml(shown));
+                       EscapeXml(shown));
   }
   return svg + "</svg>\n";
 }

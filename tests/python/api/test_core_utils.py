@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from smdebug import _core
 from smdebug.analysis.utils import parse_bool, parse_list_from_str
 from smdebug.core import access_layer, reductions, utils
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
@@ -155,6 +156,8 @@ def test_reductions_of_arrays() -> None:
     expected = {"min": -2, "max": 4, "mean": 1.5, "median": 2, "variance": 5.25, "sum": 6, "l1": 10}
     for name, value in expected.items():
         assert reductions.get_numpy_reduction(name, values) == value
+    for name, _, _ in _core.reduction_types():
+        assert np.isfinite(reductions.get_numpy_reduction(name, values)), name
     assert reductions.get_numpy_reduction("l2", values) == pytest.approx(np.sqrt(30))
     assert reductions.get_numpy_reduction("min", values, abs=True) == 1
     with pytest.raises(SMDebugValueError, match="'mode' is not allowed"):

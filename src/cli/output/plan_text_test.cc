@@ -1,3 +1,5 @@
+#include "src/cli/output/plan_text.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -5,12 +7,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "src/cli/output/schedule_words.h"
 #include "src/config/plan.h"
-#include "src/config/schedule_words.h"
-#include "src/config/text_table.h"
 
-namespace smdebug::config {
+namespace smdebug::cli {
 namespace {
+
+using config::MakePlan;
 
 TEST(InWordsTest, SaysWhenAScheduleSaves) {
   const std::vector<std::pair<SaveConfigMode, std::string>> cases = {
@@ -30,17 +33,6 @@ TEST(InWordsTest, SaysWhenAScheduleSaves) {
   for (const auto& [schedule, words] : cases) {
     EXPECT_EQ(InWords(schedule), words);
   }
-}
-
-TEST(TextTableTest, AlignsColumnsByCharacters) {
-  TextTable table;
-  table.AddRow({{"a"}, {"bb"}, {"c"}});
-  table.AddRow({{"\xC3\xA4\xC3\xA4"}, {"1", "22", "3"}, {"x", "y"}});
-  EXPECT_EQ(table.Layout(),
-            "a   bb  c\n"
-            "\xC3\xA4\xC3\xA4  1   x\n"
-            "    22  y\n"
-            "    3\n");
 }
 
 HookConfig Example() {
@@ -130,4 +122,4 @@ TEST(PlanToJsonTest, HoldsTheWholePlan) {
 }
 
 }  // namespace
-}  // namespace smdebug::config
+}  // namespace smdebug::cli

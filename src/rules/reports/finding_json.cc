@@ -1,13 +1,13 @@
-#include "src/base/finding_json.h"
+#include "src/rules/reports/finding_json.h"
 
 #include <cmath>
 
 #include "smdebug/mode.h"
 
-namespace smdebug::base {
+namespace smdebug::rules {
 namespace {
 
-void AppendNumber(double number, JsonWriter& json) {
+void AppendNumber(double number, base::JsonWriter& json) {
   if (std::isnan(number)) {
     json.String("NaN");
   } else if (std::isinf(number)) {
@@ -19,7 +19,7 @@ void AppendNumber(double number, JsonWriter& json) {
 
 }  // namespace
 
-void AppendFinding(const Finding& finding, JsonWriter& json) {
+void AppendFinding(const Finding& finding, base::JsonWriter& json) {
   json.BeginObject();
   json.Key("step");
   if (finding.step < 0) {
@@ -38,4 +38,4 @@ void AppendFinding(const Finding& finding, JsonWriter& json) {
   json.EndObject();
 }
 
-}  // namespace smdebug::base
+}  // namespace smdebug::rules

@@ -24,9 +24,9 @@ struct Deviations {
 //
 // Borrows the kernels. One thread at a time.
 template <typename T>
-class Tally {
+class MomentSums {
  public:
-  explicit Tally(const BlockKernels<T>& kernels) : kernels_(kernels) {}
+  explicit MomentSums(const BlockKernels<T>& kernels) : kernels_(kernels) {}
 
   // Returns the moments of `block`, which is not empty.
   BlockMoments Add(std::span<const T> block) noexcept;
@@ -57,7 +57,7 @@ class Tally {
   Deviations abs_;
 };
 
-extern template class Tally<float>;
-extern template class Tally<double>;
+extern template class MomentSums<float>;
+extern template class MomentSums<double>;
 
 }  // namespace smdebug::reduce

@@ -1,6 +1,6 @@
-#include "src/base/xml.h"
+#include "src/rules/reports/xml.h"
 
-namespace smdebug::base {
+namespace smdebug::rules {
 
 std::string EscapeXml(std::string_view text) {
   std::string escaped;
@@ -30,4 +30,4 @@ std::string EscapeXml(std::string_view text) {
   return escaped;
 }
 
-}  // namespace smdebug::base
+}  // namespace smdebug::rules

@@ -1,4 +1,4 @@
-#include "src/reduce/tally.h"
+#include "src/reduce/moment_sums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,14 +33,15 @@ void Deviations::Join(const Deviations& other) noexcept {
 }
 
 template <typename T>
-BlockMoments Tally<T>::Add(std::span<const T> block) noexcept {
+BlockMoments MomentSums<T>::Add(std::span<const T> block) noexcept {
   const BlockMoments m = kernels_.moments(block.data(), block.size());
   Add(block, m);
   return m;
 }
 
 template <typename T>
-void Tally<T>::Add(std::span<const T> block, const BlockMoments& m) noexcept {
+void MomentSums<T>::Add(std::span<const T> block,
+                        const BlockMoments& m) noexcept {
   if (std::isfinite(m.sum_squares)) {
     AddFinite(block, m);
   } else {
@@ -50,8 +51,8 @@ void Tally<T>::Add(std::span<const T> block, const BlockMoments& m) noexcept {
 }
 
 template <typename T>
-void Tally<T>::AddFinite(std::span<const T> block,
-                         const BlockMoments& m) noexcept {
+void MomentSums<T>::AddFinite(std::span<const T> block,
+                              const BlockMoments& m) noexcept {
   if (m.abs_min == 0) {
     specials_.zero += kernels_.zeros(block.data(), block.size());
   }
@@ -76,8 +77,8 @@ void Tally<T>::AddFinite(std::span<const T> block,
 }
 
 template <typename T>
-void Tally<T>::AddUnusual(std::span<const T> block,
-                          const BlockMoments& m) noexcept {
+void MomentSums<T>::AddUnusual(std::span<const T> block,
+                               const BlockMoments& m) noexcept {
   const Specials specials = kernels_.specials(block.data(), block.size());
   specials_.nan += specials.nan;
   specials_.pos_inf += specials.pos_inf;
@@ -92,7 +93,7 @@ void Tally<T>::AddUnusual(std::span<const T> block,
 
 // Finite elements whose squares overflow a double.
 template <typename T>
-void Tally<T>::AddHuge(std::span<const T> block) noexcept {
+void MomentSums<T>::AddHuge(std::span<const T> block) noexcept {
   const auto count = static_cast<int64_t>(block.size());
   const auto n = static_cast<long double>(count);
   long double sum = 0;
@@ -117,7 +118,7 @@ void Tally<T>::AddHuge(std::span<const T> block) noexcept {
 }
 
 template <typename T>
-void Tally<T>::AddExtremes(const BlockMoments& m) noexcept {
+void MomentSums<T>::AddExtremes(const BlockMoments& m) noexcept {
   const bool first = count_ == 0;
   min_ = first ? m.min : std::min(min_, m.min);
   max_ = first ? m.max : std::max(max_, m.max);
@@ -125,8 +126,9 @@ void Tally<T>::AddExtremes(const BlockMoments& m) noexcept {
 }
 
 template <typename T>
-Deviations Tally<T>::DeviationsOf(std::span<const T> block, double sum,
-                                  double sum_squares, bool abs) const noexcept {
+Deviations MomentSums<T>::DeviationsOf(std::span<const T> block, double sum,
+                                       double sum_squares,
+                                       bool abs) const noexcept {
   const auto count = static_cast<int64_t>(block.size());
   const auto n = static_cast<double>(count);
   const double mean = sum / n;
@@ -139,7 +141,7 @@ Deviations Tally<T>::DeviationsOf(std::span<const T> block, double sum,
 }
 
 template <typename T>
-Statistics Tally<T>::Finish() const noexcept {
+Statistics MomentSums<T>::Finish() const noexcept {
   Statistics s;
   s.count = count_;
   s.nan = specials_.nan;
@@ -172,7 +174,7 @@ Statistics Tally<T>::Finish() const noexcept {
   return s;
 }
 
-template class Tally<float>;
-template class Tally<double>;
+template class MomentSums<float>;
+template class MomentSums<double>;
 
 }  // namespace smdebug::reduce

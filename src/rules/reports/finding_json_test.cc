@@ -1,4 +1,4 @@
-#include "src/base/finding_json.h"
+#include "src/rules/reports/finding_json.h"
 
 #include <cmath>
 #include <limits>
@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-namespace smdebug::base {
+namespace smdebug::rules {
 namespace {
 
 std::string TextOf(const Finding& finding) {
-  JsonWriter json;
+  base::JsonWriter json;
   AppendFinding(finding, json);
   return json.Take();
 }
@@ -40,4 +40,4 @@ TEST(FindingJsonTest, WhatJsonCannotSayIsTextOrNull) {
 }
 
 }  // namespace
-}  // namespace smdebug::base
+}  // namespace smdebug::rules

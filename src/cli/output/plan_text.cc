@@ -1,18 +1,24 @@
+#include "src/cli/output/plan_text.h"
+
 #include <algorithm>
-#include <cctype>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/base/json_writer.h"
+#include "src/base/text.h"
+#include "src/cli/output/schedule_words.h"
+#include "src/cli/output/table.h"
+#include "src/cli/output/text.h"
 #include "src/config/framework.h"
-#include "src/config/plan.h"
-#include "src/config/schedule_words.h"
-#include "src/config/text_table.h"
 
-namespace smdebug::config {
+namespace smdebug::cli {
 namespace {
+
+using config::PlannedCollection;
+using CellLines = std::vector<std::string>;
 
 std::string_view WorkersName(IncludeWorkers workers) {
   return workers == IncludeWorkers::kAll ? "all" : "one";
@@ -27,29 +33,21 @@ std::string WhenInWords(const PlannedCollection& planned, Mode mode) {
   return IsDueIn(planned, mode) ? InWords(planned.Schedule(mode)) : "never";
 }
 
-std::string LowerName(Mode mode) {
-  std::string name(ModeName(mode));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return name;
-}
-
 // One line per schedule, with its modes in front unless all share it.
-TextTable::Cell WhenCell(const PlannedCollection& planned) {
+CellLines WhenCell(const PlannedCollection& planned) {
   std::vector<std::pair<std::string, std::string>> groups;  // Words, modes.
   for (const Mode mode : kModes) {
     const std::string words = WhenInWords(planned, mode);
     const auto group = std::ranges::find(
         groups, words, &std::pair<std::string, std::string>::first);
     if (group == groups.end()) {
-      groups.emplace_back(words, LowerName(mode));
+      groups.emplace_back(words, base::Lower(ModeName(mode)));
     } else {
-      group->second += ", " + LowerName(mode);
+      group->second += ", " + base::Lower(ModeName(mode));
     }
   }
   if (groups.size() == 1) return {groups.front().first};
-  TextTable::Cell lines;
+  CellLines lines;
   for (const auto& [words, modes] : groups) {
     lines.push_back(fmt::format("{}: {}", modes, words));
   }
@@ -57,9 +55,9 @@ TextTable::Cell WhenCell(const PlannedCollection& planned) {
 }
 
 // "raw", "reductions mean, abs_max", "shape", "histogram": a line each.
-TextTable::Cell WhatCell(const PlannedCollection& planned, bool tensorboard) {
+CellLines WhatCell(const PlannedCollection& planned, bool tensorboard) {
   const ReductionConfig& form = planned.Form();
-  TextTable::Cell lines;
+  CellLines lines;
   if (form.save_raw_tensor) lines.emplace_back("raw");
   if (!form.reductions.empty()) {
     std::vector<std::string> names;
@@ -76,8 +74,8 @@ TextTable::Cell WhatCell(const PlannedCollection& planned, bool tensorboard) {
   return lines;
 }
 
-TextTable::Cell TensorsCell(const Collection& collection) {
-  TextTable::Cell lines = collection.include_regex;
+CellLines TensorsCell(const Collection& collection) {
+  CellLines lines = collection.include_regex;
   for (const std::string& name : collection.tensor_names) {
     lines.push_back("= " + name);
   }
@@ -120,36 +118,41 @@ void WriteCollection(const PlannedCollection& planned, base::JsonWriter& json) {
 
 }  // namespace
 
-std::string DescribePlan(const HookConfig& config, const Plan& plan) {
-  const std::string tensorboard = TensorboardDir(config);
-  TextTable head;
-  head.AddRow({{"framework"}, {std::string(FrameworkName(config.framework))}});
-  head.AddRow({{"out_dir"}, {config.out_dir}});
-  head.AddRow(
-      {{"workers"}, {std::string(WorkersName(config.include_workers))}});
-  head.AddRow({{"tensorboard"}, {tensorboard.empty() ? "off" : tensorboard}});
-  if (config.dry_run) head.AddRow({{"dry_run"}, {"yes: nothing is written"}});
+std::string DescribePlan(const HookConfig& config, const config::Plan& plan) {
+  const std::string tensorboard = config::TensorboardDir(config);
+  std::string text;
+  const auto head = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("{:<13}{}\n", key, Printable(value));
+  };
+  head("framework", config::FrameworkName(config.framework));
+  head("out_dir", config.out_dir);
+  head("workers", WorkersName(config.include_workers));
+  head("tensorboard", tensorboard.empty() ? "off" : tensorboard);
+  if (config.dry_run) head("dry_run", "yes: nothing is written");
 
-  TextTable table;
-  table.AddRow({{"collection"}, {"saved"}, {"when"}, {"what"}, {"tensors"}});
+  Table table({{.title = "collection"},
+               {.title = "saved"},
+               {.title = "when"},
+               {.title = "what"},
+               {.title = "tensors"}});
   for (const bool saved : {true, false}) {
     for (const auto& [name, planned] : plan) {
       if (planned.saved != saved) continue;
-      table.AddRow({{name},
-                    {saved ? "yes" : "no"},
-                    WhenCell(planned),
-                    WhatCell(planned, !tensorboard.empty()),
-                    TensorsCell(planned.collection)});
+      table.AddTallRow({{name},
+                        {saved ? "yes" : "no"},
+                        WhenCell(planned),
+                        WhatCell(planned, !tensorboard.empty()),
+                        TensorsCell(planned.collection)});
     }
   }
-  return head.Layout() + "\n" + table.Layout();
+  return text + "\n" + table.Layout({});
 }
 
-std::string PlanToJson(const HookConfig& config, const Plan& plan) {
-  const std::string tensorboard = TensorboardDir(config);
+std::string PlanToJson(const HookConfig& config, const config::Plan& plan) {
+  const std::string tensorboard = config::TensorboardDir(config);
   base::JsonWriter json;
   json.BeginObject();
-  json.Key("framework").String(FrameworkName(config.framework));
+  json.Key("framework").String(config::FrameworkName(config.framework));
   json.Key("out_dir").String(config.out_dir);
   json.Key("include_workers").String(WorkersName(config.include_workers));
   json.Key("tensorboard_dir");
@@ -167,4 +170,4 @@ std::string PlanToJson(const HookConfig& config, const Plan& plan) {
   return json.EndObject().EndObject().Take();
 }
 
-}  // namespace smdebug::config
+}  // namespace smdebug::cli

@@ -1,4 +1,4 @@
-#include "src/config/schedule_words.h"
+#include "src/cli/output/schedule_words.h"
 
 #include <algorithm>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace smdebug::config {
+namespace smdebug::cli {
 namespace {
 
 // Whether the interval hits any step between start and end.
@@ -46,4 +46,4 @@ std::string InWords(const SaveConfigMode& schedule) {
   return words;
 }
 
-}  // namespace smdebug::config
+}  // namespace smdebug::cli

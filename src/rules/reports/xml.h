@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
-namespace smdebug::base {
+namespace smdebug::rules {
 
 // Text as it stands in HTML and XML, also within quotes. What XML does not
 // allow is left out.
 std::string EscapeXml(std::string_view text);
 
-}  // namespace smdebug::base
+}  // namespace smdebug::rules
