@@ -12,11 +12,7 @@ from smdebug.core.arrays import Description, describe_array
 _MOST_DENSE_BYTES = 256 << 20
 
 # By PyTorch's name; older versions lack some.
-_DTYPES = {
-    getattr(torch, name): name
-    for name, _ in _core.element_types()
-    if hasattr(torch, name)
-}
+_DTYPES = {getattr(torch, name): name for name, _ in _core.element_types() if hasattr(torch, name)}
 
 
 def describe(value: object) -> Description:
