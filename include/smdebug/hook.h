@@ -63,20 +63,6 @@ struct RuntimeOptions {
   static RuntimeOptions FromEnvironment();
 };
 
-// What a hook has done so far. The same numbers are in the run's ledger.
-struct HookStats {
-  int64_t steps_saved = 0;    // Steps with published files.
-  int64_t tensors_saved = 0;  // Published, reductions included.
-  uint64_t bytes_saved = 0;   // Bytes of published event files.
-  int64_t scalars_saved = 0;
-  int64_t stalls = 0;  // Waits for room in the buffer.
-  std::chrono::nanoseconds stalled{0};
-  int64_t dropped = 0;  // Tensors and scalars: no room, or too late.
-  int64_t skipped = 0;  // Tensors not saved: of a kind that cannot be.
-  int64_t errors = 0;   // Failed writes.
-  int64_t lost = 0;     // Tensors and scalars lost to failed writes.
-};
-
 struct ScalarOptions {
   // Seconds since the epoch; now if unset.
   std::optional<double> timestamp = {};

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -84,8 +83,7 @@ nb::dict StatsOf(TensorHook& hook) {
   numbers["bytes_saved"] = stats.bytes_saved;
   numbers["scalars_saved"] = stats.scalars_saved;
   numbers["stalls"] = stats.stalls;
-  numbers["stalled_seconds"] =
-      std::chrono::duration<double>(stats.stalled).count();
+  numbers["stalled_seconds"] = stats.stalled_seconds;
   numbers["dropped"] = stats.dropped;
   numbers["skipped"] = stats.skipped;
   numbers["errors"] = stats.errors;

@@ -327,7 +327,7 @@ TEST_F(HookTest, CountsWhatItCannotSave) {
   EXPECT_EQ(hook->stats().errors, 0);
   const auto ledger =
       run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
-  EXPECT_EQ(ledger.skipped, 5);
+  EXPECT_EQ(ledger.stats.skipped, 5);
   EXPECT_THAT(ledger.messages.at("kind"), HasSubstr("matrix of text"));
 }
 
