@@ -5,6 +5,12 @@
 #include "src/base/log.h"
 
 namespace smdebug::hook {
+namespace {
+
+// Kinds of trouble may be named by what others hand over, such as tensors.
+constexpr size_t kMostKinds = 1000;
+
+}  // namespace
 
 void Tally::AddStep(int64_t tensors, uint64_t bytes, int64_t scalars) {
   const base::MutexLock lock(mu_);
@@ -65,6 +71,7 @@ void Tally::Note(std::string_view kind, std::string_view message) noexcept {
   try {
     {
       const base::MutexLock lock(mu_);
+      if (messages_.size() >= kMostKinds) return;
       if (!messages_.try_emplace(std::string(kind), message).second) return;
     }
     base::LogWarning("{} (counted in the ledger; said once)", message);
