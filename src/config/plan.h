@@ -51,9 +51,7 @@ Spread DefaultSpread(Framework framework) noexcept;
 std::string ReductionTensorName(Framework framework, Reduction reduction,
                                 std::string_view tensor);
 
-// Where TensorBoard files go: config.tensorboard_dir, else
-// <out_dir>/tensorboard if export_tensorboard, else empty (no export).
-std::string TensorboardDir(const HookConfig& config);
+using smdebug::TensorboardDir;
 
 // The plan as `smdebug config` prints it: for people, and as JSON.
 std::string DescribePlan(const HookConfig& config, const Plan& plan);
