@@ -77,7 +77,7 @@ TEST(LedgerTest, RoundTripsTheLargestNumbers) {
 TEST(LedgerTest, MissingKeysKeepTheirDefaultsAndUnknownOnesAreIgnored) {
   EXPECT_EQ(ParseLedger("{}", "f"), Ledger{});
   Ledger expected;
-  expected.lost = 3;
+  expected.stats.lost = 3;
   EXPECT_EQ(ParseLedger(R"({"future": [1], "lost": 3})", "f"), expected);
 }
 
