@@ -345,7 +345,7 @@ class BaseHook:
 
     def _heed_rules(self) -> None:
         """Raises if a rule has fired since the last call, and that is wanted."""
-        if self.stop_on_rule and self._guard is not None:
+        if self._guard is not None and self.stop_on_rule:
             self._guard.raise_if_fired()
 
     # Failures.
