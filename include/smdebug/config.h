@@ -129,6 +129,10 @@ HookConfig ParseHookConfig(std::string_view json, Framework framework,
 // variable SMDEBUG_CONFIG_FILE_PATH, else SageMaker's own place.
 std::string HookConfigPath(std::string_view path = {});
 
+// Where TensorBoard files go: config.tensorboard_dir, else
+// <out_dir>/tensorboard if export_tensorboard, else empty (no export).
+std::string TensorboardDir(const HookConfig& config);
+
 // Refuses what is not allowed in a configuration made by hand: throws
 // ConfigError or InvalidCollectionConfiguration. The Hook's constructor calls
 // it.

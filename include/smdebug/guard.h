@@ -4,8 +4,11 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "smdebug/error.h"
 #include "smdebug/hook.h"
 #include "smdebug/invoker.h"
 
@@ -15,15 +18,29 @@ namespace guard {
 class Guardian;
 }  // namespace guard
 
+// A rule has fired, in a job that is to stop then.
+// smdebug.exceptions.RuleEvaluationConditionMet in Python.
+class RuleFired final : public Error {
+ public:
+  RuleFired(std::string_view rule, int64_t step);
+
+  const std::string& rule() const noexcept { return rule_; }
+  int64_t step() const noexcept { return step_; }
+
+ private:
+  std::string rule_;
+  int64_t step_;
+};
+
 // Rules that judge a job from inside.
 //
 // Each step is judged on the hook's own thread as soon as its files are there,
 // so before the next saved step is. What a rule sees is what this process saved
 // of the newest thousand steps. Reports are those of `smdebug check`, and are
-// kept below `<run>/rules/`. A rule that cannot be evaluated ends in kError and
-// harms nothing.
+// kept below `<run>/rules/`; the first time that a rule fires is logged. A rule
+// that cannot be evaluated ends in kError and harms nothing.
 //
-// Thread-safe.
+// In a forked child nothing has fired, and nothing is known. Thread-safe.
 class RuleGuard {
  public:
   // Called on the hook's thread when a rule fires; the training goes on
@@ -38,6 +55,11 @@ class RuleGuard {
   // Before the hook's first step. Throws as Validate() does.
   RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {});
   ~RuleGuard();
+
+  // For a job that stops when a rule fires: throws RuleFired if one has for the
+  // first time since the last call, unless the hook is closed. Costs one load
+  // if none has.
+  void ThrowIfFired();
 
   // How many rules have fired; cheap enough to ask at every step.
   int64_t fired_rules() const noexcept;

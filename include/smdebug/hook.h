@@ -63,20 +63,6 @@ struct RuntimeOptions {
   static RuntimeOptions FromEnvironment();
 };
 
-// What a hook has done so far. The same numbers are in the run's ledger.
-struct HookStats {
-  int64_t steps_saved = 0;    // Steps with published files.
-  int64_t tensors_saved = 0;  // Published, reductions included.
-  uint64_t bytes_saved = 0;   // Bytes of published event files.
-  int64_t scalars_saved = 0;
-  int64_t stalls = 0;  // Waits for room in the buffer.
-  std::chrono::nanoseconds stalled{0};
-  int64_t dropped = 0;  // Tensors and scalars: no room, or too late.
-  int64_t skipped = 0;  // Tensors not saved: of a kind that cannot be.
-  int64_t errors = 0;   // Failed writes.
-  int64_t lost = 0;     // Tensors and scalars lost to failed writes.
-};
-
 struct ScalarOptions {
   // Seconds since the epoch; now if unset.
   std::optional<double> timestamp = {};
@@ -127,7 +113,8 @@ class TensorName {
 // RunBusyError (others write there) or IoError (such as for a folder that
 // cannot be written). After that nothing is thrown into training (unless
 // `strict`): a failure is logged once, counted in stats() and in the ledger,
-// and the rest of the run goes on. In a forked child every call does nothing.
+// and the rest of the run goes on. Shims have Try() for what they do beside
+// these calls. In a forked child every call does nothing.
 //
 // Several hooks may live in one process. Thread-safe.
 class Hook {
@@ -154,6 +141,11 @@ class Hook {
 
   // Closes; as failed if an exception is passing.
   ~Hook();
+
+  // Replaces the configuration but for what the place in the run was taken
+  // with: folders, workers, framework. Only before the first step. Throws as
+  // the constructor does, and Error afterwards.
+  void Configure(HookConfig config);
 
   // Adds `collection`, or replaces the one of that name. Only before the first
   // step. Throws as the constructor does, and Error afterwards.
@@ -230,6 +222,24 @@ class Hook {
   // Counts a tensor that the caller could not hand over; `reason` goes on after
   // the name: "is on the meta device". Each reason is logged once.
   void Skip(std::string_view name, std::string_view reason);
+
+  // Runs `work` of a shim, which is about `name`: a tensor, or a part of the
+  // shim. What it throws is counted and logged once for the name; a strict hook
+  // throws it. False if it was thrown.
+  template <typename Work>
+  bool Try(std::string_view name, const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const std::exception& error) {
+      if (LeaveOut(name, error.what())) throw;
+      return false;
+    }
+  }
+
+  // The same for what was caught elsewhere. True if the hook is strict: the
+  // caller throws it again, and nothing was counted.
+  bool LeaveOut(std::string_view name, std::string_view reason);
 
   // The current step, over all modes; -1 before the first.
   int64_t step() const;

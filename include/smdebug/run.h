@@ -51,6 +51,23 @@ RunInfo LookAtRun(const Storage& storage);
 // Whether the run has its end marker. Throws IoError.
 bool HasRunEnded(const Storage& storage);
 
+// What a hook has done so far, as its run's ledger has it.
+struct HookStats {
+  int64_t steps_saved = 0;    // Steps with published files.
+  int64_t tensors_saved = 0;  // Published, reductions included.
+  uint64_t bytes_saved = 0;   // Bytes of published event files.
+  int64_t scalars_saved = 0;
+  int64_t stalls = 0;  // Waits for room in the buffer.
+  double stalled_seconds = 0;
+  int64_t dropped = 0;  // Tensors and scalars: no room, or too late.
+  int64_t skipped = 0;  // Of a kind that cannot be saved, or a shim failed.
+  int64_t errors = 0;   // Failed writes.
+  int64_t lost = 0;     // Tensors and scalars lost to failed writes.
+
+  HookStats& operator+=(const HookStats& other) noexcept;
+  friend bool operator==(const HookStats&, const HookStats&) = default;
+};
+
 // Marks the run as finished, as a platform does for the jobs that it manages;
 // nothing happens if it has ended. Throws IoError.
 void MarkRunEnded(Storage& storage);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -71,7 +70,7 @@ class TorchHook {
   TorchHook(const TorchHook&) = delete;
   TorchHook& operator=(const TorchHook&) = delete;
 
-  // Closes. What a strict hook would throw is lost: only Close() can tell it.
+  // Closes as the destructor of Hook does.
   ~TorchHook();
 
   // Watches a model: a module, a ModuleHolder or a pointer. What is in it goes
@@ -209,7 +208,6 @@ class TorchHook {
   template <typename... Args>
   torch::nn::AnyValue RunPart(torch::nn::AnyModule& part, Args&&... args);
 
-  const bool strict_;
   const int64_t forwards_per_step_;
   Hook core_;
   std::deque<Root> roots_;

@@ -18,6 +18,9 @@ def hook_config_path(path: str | None) -> str:
 def check_hook_config(settings: dict) -> None:
     """Raises for settings that Hook() would refuse."""
 
+def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str | None) -> str | None:
+    """Where TensorBoard files go; None if they are not asked for."""
+
 def is_strict() -> bool:
     """Whether SMDEBUG_STRICT asks for exceptions."""
 
@@ -130,6 +133,9 @@ class TensorNames:
 class Hook:
     def __init__(self, settings: dict, worker: str, workers: int, is_chief: bool, tensor_types: tuple, differs: tuple, describe: object) -> None: ...
 
+    def configure(self, settings: dict) -> None:
+        """What is saved, until the first step."""
+
     def begin_step(self, number: int | None = None) -> bool: ...
 
     def begin_idle_step(self) -> bool: ...
@@ -155,6 +161,11 @@ class Hook:
     def save_scalar(self, name: str, value: float, timestamp: float | None) -> None: ...
 
     def skip(self, name: str, reason: str) -> None: ...
+
+    def leave_out(self, name: str, reason: str) -> bool:
+        """
+        Counts what the caller failed in, unless it is to raise it: if so, True.
+        """
 
     def are_due(self, names: list) -> list[bool]: ...
 
@@ -237,6 +248,8 @@ def check_rules(rules: Sequence[str]) -> None: ...
 class RuleGuard:
     @property
     def fired_rules(self) -> int: ...
+
+    def raise_if_fired(self) -> None: ...
 
     def reports(self) -> list[str]: ...
 

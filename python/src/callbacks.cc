@@ -30,13 +30,19 @@ ForwardCallback::ForwardCallback(nb::object hook, std::string name,
                                  nb::object recomputing)
     : owner_(std::move(hook)),
       hook_(nb::cast<TensorHook&>(owner_)),
-      input_(name + "_input_"),
-      output_(std::move(name) + "_output_"),
+      name_(std::move(name)),
+      input_(name_ + "_input_"),
+      output_(name_ + "_output_"),
       recomputing_(std::move(recomputing)) {}
 
 void ForwardCallback::operator()(nb::handle args, nb::handle kwargs,
                                  nb::handle output) {
   if (!hook_.core().StepIsDue()) return;
+  hook_.core().Try(name_, [&] { Save(args, kwargs, output); });
+}
+
+void ForwardCallback::Save(nb::handle args, nb::handle kwargs,
+                           nb::handle output) {
   if (!recomputing_.is_none() && nb::cast<int64_t>(recomputing_()) != -1) {
     return;
   }

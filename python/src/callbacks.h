@@ -10,7 +10,7 @@
 #include "python/src/tensor_hook.h"
 
 // What a framework calls while it trains. Python objects that can be called,
-// without Python code of their own. They raise nothing (see TensorHook).
+// without Python code of their own. They raise nothing: see Hook::Try().
 namespace smdebug::python {
 
 // "<prefix>0", "<prefix>1" and so on. Needs the GIL.
@@ -49,12 +49,15 @@ class ForwardCallback {
   // rest.
   enum class Pass : uint8_t { kPlain, kOther };
 
+  void Save(nanobind::handle args, nanobind::handle kwargs,
+            nanobind::handle output);
   void SaveAll(nanobind::handle values, NumberedNames& names, int64_t& count);
   void Walk(nanobind::handle value, Pass pass, bool in_dict, int depth,
             NumberedNames& names, int64_t& count);
 
   const nanobind::object owner_;  // Keeps hook_ alive.
   TensorHook& hook_;
+  const std::string name_;
   NumberedNames input_;
   NumberedNames output_;
   const nanobind::object recomputing_;

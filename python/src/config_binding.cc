@@ -131,6 +131,18 @@ void InitConfig(nb::module_& m) {
       },
       "settings"_a, "Raises for settings that Hook() would refuse.");
   m.def(
+      "tensorboard_dir",
+      [](const std::string& out_dir, bool export_tensorboard,
+         const OptionalText& tensorboard_dir) {
+        const std::string dir =
+            TensorboardDir({.out_dir = out_dir,
+                            .export_tensorboard = export_tensorboard,
+                            .tensorboard_dir = tensorboard_dir.value_or("")});
+        return dir.empty() ? OptionalText() : OptionalText(dir);
+      },
+      "out_dir"_a, "export_tensorboard"_a, "tensorboard_dir"_a.none(),
+      "Where TensorBoard files go; None if they are not asked for.");
+  m.def(
       "is_strict", [] { return RuntimeOptions::FromEnvironment().strict; },
       "Whether SMDEBUG_STRICT asks for exceptions.");
   m.def(

@@ -4,6 +4,7 @@
 
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
+#include "smdebug/guard.h"
 
 namespace nb = nanobind;
 
@@ -54,6 +55,8 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
   } catch (const InsufficientInformation& e) {
     Raise("InsufficientInformationForRuleInvocation", Text(e.rule()),
           Text(e.message()));
+  } catch (const RuleFired& e) {
+    Raise("RuleEvaluationConditionMet", Text(e.rule()), e.step());
   } catch (const ConfigError& e) {
     Raise("SMDebugValueError", e.what());
   } catch (const ConfigFileError& e) {

@@ -52,6 +52,7 @@ void InitGuard(nb::module_& m) {
   m.def("check_rules", &CheckRules, "rules"_a);
   nb::class_<RuleGuard>(m, "RuleGuard")
       .def_prop_ro("fired_rules", &RuleGuard::fired_rules)
+      .def("raise_if_fired", &RuleGuard::ThrowIfFired)
       .def("reports", &ReportsOf);
   m.def("guard", &MakeGuard, "hook"_a, "rules"_a);
 }

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -84,8 +83,7 @@ nb::dict StatsOf(TensorHook& hook) {
   numbers["bytes_saved"] = stats.bytes_saved;
   numbers["scalars_saved"] = stats.scalars_saved;
   numbers["stalls"] = stats.stalls;
-  numbers["stalled_seconds"] =
-      std::chrono::duration<double>(stats.stalled).count();
+  numbers["stalled_seconds"] = stats.stalled_seconds;
   numbers["dropped"] = stats.dropped;
   numbers["skipped"] = stats.skipped;
   numbers["errors"] = stats.errors;
@@ -141,6 +139,12 @@ void InitHook(nb::module_& m) {
   nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
            "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a)
+      .def(
+          "configure",
+          [](TensorHook& hook, const nb::dict& settings) {
+            hook.core().Configure(ConfigFrom(settings));
+          },
+          "settings"_a, "What is saved, until the first step.")
       .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
       .def("begin_idle_step",
            [](TensorHook& hook) { return hook.BeginIdleStep(); })
@@ -177,6 +181,14 @@ void InitHook(nb::module_& m) {
             hook.core().Skip(name, reason);
           },
           "name"_a, "reason"_a, Released())
+      .def(
+          "leave_out",
+          [](TensorHook& hook, std::string_view name, std::string_view reason) {
+            return hook.core().LeaveOut(name, reason);
+          },
+          "name"_a, "reason"_a, nb::call_guard<CoreCall>(),
+          "Counts what the caller failed in, unless it is to raise it: if so, "
+          "True.")
       .def("are_due", &TensorHook::AreDue, "names"_a)
       .def("modules_are_due", &TensorHook::ModulesAreDue, "names"_a)
       .def_prop_ro("due_key",

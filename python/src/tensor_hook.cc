@@ -1,6 +1,5 @@
 #include "python/src/tensor_hook.h"
 
-#include <exception>
 #include <utility>
 
 #include "python/src/bindings.h"
@@ -23,8 +22,7 @@ std::string_view TextOf(nb::handle text) {
 
 TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
                        nb::tuple differs, nb::object describe)
-    : strict_(RuntimeOptions::FromEnvironment().strict),
-      core_(std::make_unique<Hook>(std::move(config), worker)),
+    : core_(std::make_unique<Hook>(std::move(config), worker)),
       borrower_(std::move(types), std::move(differs), std::move(describe)) {}
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
@@ -50,16 +48,13 @@ bool TensorHook::BeginIdleStep() {
 
 bool TensorHook::Borrow(std::string_view name, nb::handle tensor,
                         BorrowedTensor& borrowed) {
-  try {
-    const std::string why = borrower_.Borrow(tensor, borrowed);
-    if (why.empty()) return true;
-    core_->Skip(name, why);
-  } catch (const std::exception& error) {
-    // Also what Python code of the tensor's class raised.
-    if (strict_) throw;
-    core_->Skip(name, std::string("cannot be read: ") + error.what());
+  std::string why;
+  // Python code of the tensor's class may raise anything.
+  if (!core_->Try(name, [&] { why = borrower_.Borrow(tensor, borrowed); })) {
+    return false;
   }
-  return false;
+  if (!why.empty()) core_->Skip(name, why);
+  return why.empty();
 }
 
 void TensorHook::Save(std::string_view name, nb::handle tensor) {

@@ -32,7 +32,7 @@ class TensorNames {
 // lets go of it while the core works.
 //
 // Nothing is thrown into training, whatever a tensor's class does when it is
-// looked at: such a tensor is counted as skipped, unless SMDEBUG_STRICT is on.
+// looked at: see Hook::Try().
 class TensorHook {
  public:
   TensorHook(HookConfig config, const Worker& worker, nanobind::tuple types,
@@ -91,7 +91,6 @@ class TensorHook {
   bool Borrow(std::string_view name, nanobind::handle tensor,
               BorrowedTensor& borrowed);
 
-  const bool strict_;
   const std::unique_ptr<Hook> core_;
   const TensorBorrower borrower_;
   uint64_t steps_begun_ = 0;

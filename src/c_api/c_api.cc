@@ -47,21 +47,28 @@ Result Guarded(Result failed, const Body& body) noexcept {
   return failed;
 }
 
-template <typename Body>
-int Done(const Body& body) noexcept {
-  return Guarded(-1, [&] {
-    body();
-    return 0;
-  });
-}
-
-Hook& Of(smdebug_hook* hook) {
+const Hook& Of(const smdebug_hook* hook) {
   if (hook == nullptr) throw Error("the hook is null");
   return hook->hook;
 }
 
-const Hook& Of(const smdebug_hook* hook) {
-  return Of(const_cast<smdebug_hook*>(hook));
+Hook& Of(smdebug_hook* hook) {
+  return const_cast<Hook&>(Of(static_cast<const smdebug_hook*>(hook)));
+}
+
+// The same for a call of the training: what it throws is also counted.
+template <typename Body>
+int Done(smdebug_hook* hook, std::string_view call, const Body& body) noexcept {
+  return Guarded(-1, [&] {
+    Hook& own = Of(hook);
+    try {
+      body(own);
+    } catch (const std::exception& error) {
+      own.LeaveOut(call, error.what());
+      throw;
+    }
+    return 0;
+  });
 }
 
 std::string_view Text(const char* text, std::string_view what) {
@@ -138,39 +145,42 @@ smdebug_hook* smdebug_open_worker(const char* out_dir, const char* config,
 
 int smdebug_close(smdebug_hook* hook) {
   if (hook == nullptr) return 0;
-  const int code = smdebug::Done([&] { hook->hook.Close(); });
+  const int code = smdebug::Done(hook, "smdebug_close",
+                                 [](smdebug::Hook& own) { own.Close(); });
   delete hook;
   return code;
 }
 
 int smdebug_set_mode(smdebug_hook* hook, int32_t mode) {
-  return smdebug::Done([&] {
+  return smdebug::Done(hook, "smdebug_set_mode", [&](smdebug::Hook& own) {
     if (mode < SMDEBUG_MODE_TRAIN || mode > SMDEBUG_MODE_GLOBAL) {
       throw smdebug::ConfigError("mode", std::to_string(mode),
                                  "one of the constants of smdebug_mode");
     }
-    smdebug::Of(hook).SetMode(static_cast<smdebug::Mode>(mode));
+    own.SetMode(static_cast<smdebug::Mode>(mode));
   });
 }
 
 int smdebug_begin_step(smdebug_hook* hook) {
-  return smdebug::Done([&] { smdebug::Of(hook).BeginStep(); });
+  return smdebug::Done(hook, "smdebug_begin_step",
+                       [](smdebug::Hook& own) { own.BeginStep(); });
 }
 
 int smdebug_begin_step_at(smdebug_hook* hook, int64_t step) {
-  return smdebug::Done([&] {
+  return smdebug::Guarded(-1, [&] {
     smdebug::Hook& own = smdebug::Of(hook);
     const int64_t before = own.step();
     own.BeginStep(step);
-    if (own.step() != step) {
-      throw smdebug::Error(
-          fmt::format("step {} was begun after step {}", step, before));
-    }
+    if (own.step() == step) return 0;
+    // The hook has counted it.
+    throw smdebug::Error(
+        fmt::format("step {} was begun after step {}", step, before));
   });
 }
 
 int smdebug_end_step(smdebug_hook* hook) {
-  return smdebug::Done([&] { smdebug::Of(hook).EndStep(); });
+  return smdebug::Done(hook, "smdebug_end_step",
+                       [](smdebug::Hook& own) { own.EndStep(); });
 }
 
 int64_t smdebug_step(const smdebug_hook* hook) {
@@ -191,24 +201,23 @@ int smdebug_is_due(smdebug_hook* hook, const char* name) {
 
 int smdebug_save(smdebug_hook* hook, const char* name,
                  const smdebug_tensor* tensor) {
-  return smdebug::Done([&] {
-    smdebug::Of(hook).Save(smdebug::Text(name, "name"),
-                           smdebug::Borrow(tensor));
+  return smdebug::Done(hook, "smdebug_save", [&](smdebug::Hook& own) {
+    own.Save(smdebug::Text(name, "name"), smdebug::Borrow(tensor));
   });
 }
 
 int smdebug_save_to(smdebug_hook* hook, const char* name,
                     const smdebug_tensor* tensor, const char* collection) {
-  return smdebug::Done([&] {
+  return smdebug::Done(hook, "smdebug_save_to", [&](smdebug::Hook& own) {
     const std::string_view into = smdebug::Text(collection, "collection");
-    smdebug::Of(hook).SaveTensor(smdebug::Text(name, "name"),
-                                 smdebug::Borrow(tensor), {&into, 1});
+    own.SaveTensor(smdebug::Text(name, "name"), smdebug::Borrow(tensor),
+                   {&into, 1});
   });
 }
 
 int smdebug_save_scalar(smdebug_hook* hook, const char* name, double value) {
-  return smdebug::Done([&] {
-    smdebug::Of(hook).SaveScalar(smdebug::Text(name, "name"), value);
+  return smdebug::Done(hook, "smdebug_save_scalar", [&](smdebug::Hook& own) {
+    own.SaveScalar(smdebug::Text(name, "name"), value);
   });
 }
 

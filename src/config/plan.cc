@@ -96,6 +96,10 @@ PlannedCollection PlanNewCollection(const HookConfig& config,
   return planned;
 }
 
+}  // namespace smdebug::config
+
+namespace smdebug {
+
 std::string TensorboardDir(const HookConfig& config) {
   if (!config.tensorboard_dir.empty()) {
     return base::ExpandHome(config.tensorboard_dir);
@@ -106,4 +110,4 @@ std::string TensorboardDir(const HookConfig& config) {
   return dir += "tensorboard";
 }
 
-}  // namespace smdebug::config
+}  // namespace smdebug

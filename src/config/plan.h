@@ -51,8 +51,6 @@ Spread DefaultSpread(Framework framework) noexcept;
 std::string ReductionTensorName(Framework framework, Reduction reduction,
                                 std::string_view tensor);
 
-// Where TensorBoard files go: config.tensorboard_dir, else
-// <out_dir>/tensorboard if export_tensorboard, else empty (no export).
-std::string TensorboardDir(const HookConfig& config);
+using smdebug::TensorboardDir;
 
 }  // namespace smdebug::config

@@ -2,12 +2,17 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
+#include "src/base/fork.h"
+#include "src/base/log.h"
 #include "src/base/mutex.h"
 
 namespace smdebug {
@@ -48,18 +53,53 @@ class Guardian final : public StepObserver {
       invoker_->JudgeNewSteps();
       invoker_->Finish(/*stopped=*/false);
     });
+    const base::MutexLock lock(mu_);
+    has_news_ = false;
+    news_.reset();
   }
 
   int64_t fired_rules() const noexcept {
-    return fired_rules_.load(std::memory_order_relaxed);
+    return InChild() ? 0 : fired_rules_.load(std::memory_order_relaxed);
+  }
+
+  void ThrowIfFired() {
+    if (!has_news_.load(std::memory_order_relaxed) || InChild()) return;
+    std::optional<RuleFired> news;
+    {
+      const base::MutexLock lock(mu_);
+      has_news_ = false;
+      news.swap(news_);
+    }
+    if (news) throw *news;
   }
 
   std::vector<RuleReport> reports() const {
+    if (InChild()) return {};
     const base::MutexLock lock(mu_);
     return reports_;
   }
 
  private:
+  // The locks are the parent's then.
+  bool InChild() const noexcept {
+    return base::ForkGeneration() != fork_generation_;
+  }
+
+  void Tell(const RuleFire& fire) {
+    if (fire.is_first) {
+      const std::string& rule = fire.evaluation.name;
+      const Finding& finding = fire.findings.front();
+      base::LogWarning("Rule {} fired at step {}: {}{}{}", rule, finding.step,
+                       finding.tensor, finding.tensor.empty() ? "" : ": ",
+                       finding.message);
+      const base::MutexLock lock(mu_);
+      if (!news_) news_.emplace(rule, finding.step);
+      has_news_ = true;
+      ++fired_rules_;
+    }
+    if (on_fire_) on_fire_(fire);
+  }
+
   void Open() {
     TrialOptions options;
     options.only_worker = worker_;
@@ -69,10 +109,7 @@ class Guardian final : public StepObserver {
     InvokeOptions invoke;
     invoke.worker = worker_;
     invoke.reports = storage_;
-    invoke.on_fire = [this](const RuleFire& fire) {
-      if (fire.is_first) ++fired_rules_;
-      if (on_fire_) on_fire_(fire);
-    };
+    invoke.on_fire = [this](const RuleFire& fire) { Tell(fire); };
     invoker_ = std::make_unique<Invoker>(trial_.get(), std::move(invoke));
     for (const RuleEvaluation& rule : rules_) invoker_->Add(rule);
   }
@@ -101,17 +138,25 @@ class Guardian final : public StepObserver {
   const std::string worker_;
   const std::vector<RuleEvaluation> rules_;
   const RuleGuard::OnFire on_fire_;
+  const uint64_t fork_generation_ = base::ForkGeneration();
 
   // Of the hook's thread.
   std::unique_ptr<Trial> trial_;
   std::unique_ptr<Invoker> invoker_;
 
   std::atomic<int64_t> fired_rules_{0};
+  std::atomic<bool> has_news_{false};  // Whether to look.
   mutable base::Mutex mu_;
+  std::optional<RuleFired> news_ SMDEBUG_GUARDED_BY(mu_);  // Not thrown yet.
   std::vector<RuleReport> reports_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 }  // namespace guard
+
+RuleFired::RuleFired(std::string_view rule, int64_t step)
+    : Error(fmt::format("rule {} fired at step {}", rule, step)),
+      rule_(rule),
+      step_(step) {}
 
 void RuleGuard::Validate(std::span<const RuleEvaluation> rules) {
   for (const RuleEvaluation& rule : rules) {
@@ -133,6 +178,8 @@ RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
 }
 
 RuleGuard::~RuleGuard() = default;
+
+void RuleGuard::ThrowIfFired() { guardian_->ThrowIfFired(); }
 
 int64_t RuleGuard::fired_rules() const noexcept {
   return guardian_->fired_rules();

@@ -1,5 +1,8 @@
 #include "smdebug/guard.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <future>
 #include <limits>
@@ -14,6 +17,7 @@
 #include "smdebug/error.h"
 #include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
+#include "tests/testing/log_capture.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
@@ -90,6 +94,64 @@ TEST_F(GuardTest, AHealthyJobEndsWithoutIssues) {
     EXPECT_EQ(report.steps_judged, 5);
     EXPECT_TRUE(report.ended);
   }
+}
+
+TEST_F(GuardTest, AJobThatStopsWhenARuleFiresHearsOfItOnce) {
+  const testing::LogCapture log;
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
+  guard.ThrowIfFired();
+  for (int step = 0; step < 2; ++step) {
+    hook->BeginStep();
+    SaveFloats(*hook, "weight", {kNan});
+  }
+  hook->EndStep();
+  while (guard.reports()[0].steps_judged < 2) std::this_thread::yield();
+  try {
+    guard.ThrowIfFired();
+    FAIL() << "it has fired";
+  } catch (const RuleFired& fired) {
+    EXPECT_EQ(fired.rule(), "ExplodingTensor");
+    EXPECT_EQ(fired.step(), 0);
+  }
+  guard.ThrowIfFired();
+  hook->Close();
+  EXPECT_THAT(
+      log.lines(),
+      ElementsAre(HasSubstr("ExplodingTensor fired at step 0: weight")));
+}
+
+TEST_F(GuardTest, NothingStopsAJobWhoseHookIsClosed) {
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {kNan});
+  hook->Close();
+  EXPECT_EQ(guard.fired_rules(), 1);
+  guard.ThrowIfFired();
+}
+
+TEST_F(GuardTest, AForkedChildKnowsOfNothing) {
+  auto hook = Open();
+  RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
+  hook->BeginStep();
+  SaveFloats(*hook, "weight", {kNan});
+  hook->EndStep();
+  while (guard.fired_rules() == 0) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      guard.ThrowIfFired();
+      const bool knows = guard.fired_rules() > 0 || !guard.reports().empty();
+      _exit(knows ? 1 : 0);
+    } catch (...) {
+      _exit(2);
+    }
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_THROW(guard.ThrowIfFired(), RuleFired);
 }
 
 TEST_F(GuardTest, OnlyWhatThisProcessSavedIsJudged) {

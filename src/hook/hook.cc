@@ -55,6 +55,10 @@ Hook::~Hook() {
     static_cast<void>(recorder_.release());
 }
 
+void Hook::Configure(HookConfig config) {
+  recorder_->Configure(std::move(config));
+}
+
 void Hook::SetCollection(const Collection& collection) {
   recorder_->SetCollection(collection);
 }
@@ -178,6 +182,13 @@ std::shared_ptr<Storage> Hook::storage() const noexcept {
 
 void Hook::Skip(std::string_view name, std::string_view reason) {
   recorder_->Guard("call", [&] { recorder_->Skip(name, reason); });
+}
+
+bool Hook::LeaveOut(std::string_view name, std::string_view reason) {
+  bool is_strict = false;
+  recorder_->Guard("call",
+                   [&] { is_strict = recorder_->LeaveOut(name, reason); });
+  return is_strict;
 }
 
 const std::string& Hook::run_id() const noexcept { return recorder_->run_id(); }

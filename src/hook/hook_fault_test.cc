@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -10,49 +12,31 @@
 
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
-#include "smdebug/log.h"
-#include "src/base/mutex.h"
 #include "src/run/ledger.h"
 #include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
+#include "tests/testing/log_capture.h"
 #include "tests/testing/run.h"
 
 namespace smdebug {
 namespace {
 
+using ::testing::_;
 using ::testing::ElementsAre;
 using testing::FaultStorage;
 using testing::GetFile;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Keys;
+using testing::LogCapture;
 using testing::Operation;
+using ::testing::Pair;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using ::testing::SizeIs;
 using testing::Steps;
-
-// Collects what is logged while it lives.
-class LogCapture {
- public:
-  LogCapture() {
-    SetLogSink([this](LogLevel, std::string_view message) {
-      const base::MutexLock lock(mu_);
-      lines_.emplace_back(message);
-    });
-  }
-  ~LogCapture() { SetLogSink({}); }
-
-  std::vector<std::string> lines() const {
-    const base::MutexLock lock(mu_);
-    return lines_;
-  }
-
- private:
-  mutable base::Mutex mu_;
-  std::vector<std::string> lines_ SMDEBUG_GUARDED_BY(mu_);
-};
+using ::testing::UnorderedElementsAre;
 
 class HookFaultTest : public ::testing::Test {
  protected:
@@ -135,7 +119,7 @@ TEST_F(HookFaultTest, AfterAFullDiskHasRoomAgainStepsAreSavedAgain) {
   SaveStep(*hook, 4);
   hook->Close();
   EXPECT_THAT(Steps(faulty_.inner()), ElementsAre(4));
-  EXPECT_EQ(LastLedger().lost, 3);
+  EXPECT_EQ(LastLedger().stats.lost, 3);
   EXPECT_THAT(LastLedger().messages.at("write"), HasSubstr("No space left"));
 }
 
@@ -171,7 +155,7 @@ TEST_F(HookFaultTest, AFullBufferHoldsTheCallerAndIsCounted) {
   }
   hook->Close();
   EXPECT_GT(hook->stats().stalls, 0);
-  EXPECT_GT(hook->stats().stalled.count(), 0);
+  EXPECT_GT(hook->stats().stalled_seconds, 0);
   EXPECT_EQ(hook->stats().dropped, 0);
   EXPECT_THAT(ReadStep(faulty_.inner(), 0), SizeIs(100));
 }
@@ -188,7 +172,7 @@ TEST_F(HookFaultTest, ADroppingHookNeverWaits) {
   faulty_.plan().Unblock(Operation::kAppend);
   hook->Close();
   EXPECT_THAT(ReadStep(faulty_.inner(), 0), SizeIs(4));
-  EXPECT_EQ(LastLedger().dropped, 96);
+  EXPECT_EQ(LastLedger().stats.dropped, 96);
 }
 
 TEST_F(HookFaultTest, AStuckFileSystemNeitherHangsTrainingNorClosing) {
@@ -252,6 +236,49 @@ TEST_F(HookFaultTest, TensorboardIsSwitchedOffWhenItFails) {
   hook.Close();
   EXPECT_EQ(hook.stats().errors, 1);
   EXPECT_EQ(hook.stats().steps_saved, 5);
+}
+
+TEST_F(HookFaultTest, WhatAShimFailsInIsCountedAndToldOnce) {
+  const LogCapture log;
+  auto hook = Open();
+  hook->BeginStep();
+  const auto fail = [] { throw std::runtime_error("no such device"); };
+  EXPECT_TRUE(hook->Try("fine", [] {}));
+  EXPECT_FALSE(hook->Try("broken", fail));
+  EXPECT_FALSE(hook->Try("broken", fail));
+  EXPECT_FALSE(hook->LeaveOut("other", "it is elsewhere"));
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 3);
+  EXPECT_EQ(hook->stats().errors, 0);
+  EXPECT_THAT(LastLedger().messages,
+              UnorderedElementsAre(Pair(_, HasSubstr("no such device")),
+                                   Pair(_, HasSubstr("it is elsewhere"))));
+  EXPECT_EQ(std::ranges::count_if(log.lines(),
+                                  [](const std::string& line) {
+                                    return line.find("'broken'") !=
+                                           std::string::npos;
+                                  }),
+            1);
+}
+
+TEST_F(HookFaultTest, AStrictHookThrowsWhatAShimFailsIn) {
+  auto hook = Open({.strict = true});
+  EXPECT_THROW(hook->Try("x", [] { throw std::out_of_range("far"); }),
+               std::out_of_range);
+  EXPECT_TRUE(hook->LeaveOut("x", "it is elsewhere"));
+  EXPECT_EQ(hook->stats().skipped, 0);
+}
+
+TEST_F(HookFaultTest, NamesWithoutEndDoNotFillTheLedger) {
+  const LogCapture log;
+  auto hook = Open();
+  for (int i = 0; i < 3000; ++i) {
+    hook->LeaveOut("x" + std::to_string(i), "is gone");
+  }
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 3000);
+  EXPECT_THAT(LastLedger().messages, SizeIs(1000));
+  EXPECT_THAT(log.lines(), SizeIs(1000));
 }
 
 }  // namespace

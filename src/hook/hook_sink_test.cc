@@ -115,8 +115,8 @@ TEST_F(HookSinkTest, ClosingWaitsForTheLastReport) {
   for (int i = 0; i < 13; ++i) SaveStep(*hook, float(i));
   hook->Close();
   EXPECT_EQ(hook->stats().steps_saved, 13);
-  EXPECT_EQ(LastLedger().steps_saved, 13);
-  EXPECT_EQ(LastLedger().scalars_saved, 13);
+  EXPECT_EQ(LastLedger().stats.steps_saved, 13);
+  EXPECT_EQ(LastLedger().stats.scalars_saved, 13);
   EXPECT_THAT(onlooker->steps(), SizeIs(14));
   EXPECT_EQ(onlooker->steps().back(), -1);
   EXPECT_THAT(Keys(faulty_.inner(), "index/"),
@@ -148,7 +148,7 @@ TEST_F(HookSinkTest, StepsAreLostTogetherAndTheirScalarsAreNot) {
   EXPECT_EQ(hook->stats().steps_saved, 1);
   EXPECT_EQ(hook->stats().scalars_saved, 11);
   EXPECT_THAT(onlooker->steps(), ElementsAre(10, -1));
-  EXPECT_EQ(LastLedger().lost, 10);
+  EXPECT_EQ(LastLedger().stats.lost, 10);
 }
 
 TEST_F(HookSinkTest, WhoWaitsForRoomHurriesTheSink) {
@@ -201,8 +201,8 @@ TEST_F(HookSinkTest, WorkersShareASinkAndEachHearsOfItsOwn) {
   }
   one->Close();
   two->Close();
-  EXPECT_EQ(LastLedger("worker_0").steps_saved, 12);
-  EXPECT_EQ(LastLedger("worker_1").steps_saved, 6);
+  EXPECT_EQ(LastLedger("worker_0").stats.steps_saved, 12);
+  EXPECT_EQ(LastLedger("worker_1").stats.steps_saved, 6);
 }
 
 }  // namespace

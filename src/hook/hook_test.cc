@@ -307,6 +307,34 @@ TEST_F(HookTest, CollectionsCanBeChangedUntilTheFirstStep) {
   EXPECT_EQ(hook->GetCollection("unheard of"), std::nullopt);
 }
 
+TEST_F(HookTest, WhatIsSavedMayBeReplacedUntilTheFirstStep) {
+  HookConfig config;
+  EditCollection(config, "mine").include_regex = {"^a$"};
+  config.include_collections = {"mine"};
+  auto hook = Open(config);
+  hook->SaveScalar("early", 1);
+  const float value[] = {2};
+  const int64_t shape[] = {1};
+  const std::string_view mine[] = {"mine"};
+  hook->SaveTensorForNextStep("waits", ViewOf<float>(value, shape), mine);
+  HookConfig other = config;
+  EditCollection(other, "mine").include_regex = {"("};
+  EXPECT_THROW(hook->Configure(other), Error);
+  EXPECT_EQ(hook->GetCollection("mine")->include_regex,
+            std::vector<std::string>{"^a$"});
+  EditCollection(other, "mine").include_regex = {"^b$"};
+  other.out_dir = "/elsewhere";
+  hook->Configure(other);
+  EXPECT_EQ(hook->config().out_dir, config.out_dir);
+  hook->BeginStep();
+  SaveFloats(*hook, "a", {1});
+  SaveFloats(*hook, "b", {1});
+  EXPECT_THROW(hook->Configure(config), Error);
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0),
+              ElementsAre(Key("b"), Key("scalar/early"), Key("waits")));
+}
+
 TEST_F(HookTest, CountsWhatItCannotSave) {
   auto hook = Open(SaveEverything());
   hook->BeginStep();
@@ -325,7 +353,7 @@ TEST_F(HookTest, CountsWhatItCannotSave) {
   EXPECT_EQ(hook->stats().errors, 0);
   const auto ledger =
       run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
-  EXPECT_EQ(ledger.skipped, 5);
+  EXPECT_EQ(ledger.stats.skipped, 5);
   EXPECT_THAT(ledger.messages.at("kind"), HasSubstr("matrix of text"));
 }
 

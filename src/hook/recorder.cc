@@ -56,6 +56,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       worker_(worker.name),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
+      fail_open_(runtime.strict, &tally_),
       pool_(runtime.buffer_bytes),
       capturer_(&pool_, &tally_),
       selector_(std::make_unique<Selector>(config_)),
@@ -74,11 +75,11 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                                              FolderOptions(config_, worker));
   folder_->Enter();
   writer_ = std::make_unique<Writer>(
-      Writer::Options{.worker = worker_,
-                      .num_workers = WritingWorkers(config_, worker),
-                      .runtime = runtime_,
-                      .spread = config::DefaultSpread(config_.framework)},
-      storage_, std::move(tensorboard), folder_.get(), &tally_);
+      WriterOptions{.worker = worker_,
+                    .num_workers = WritingWorkers(config_, worker),
+                    .runtime = runtime_,
+                    .spread = config::DefaultSpread(config_.framework)},
+      storage_, std::move(tensorboard), folder_.get(), &tally_, &fail_open_);
 }
 
 void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
@@ -92,11 +93,6 @@ void Recorder::HandOver() {
   recent_.Forget();  // It holds on to buffers.
   const bool nothing = batch_.tensors.empty() && batch_.scalars.empty();
   if (!nothing && counter_.step() >= 0) SubmitLocked(/*last_of_step=*/false);
-}
-
-void Recorder::RethrowWriterError() {
-  if (writer_ == nullptr) return;
-  if (const auto error = writer_->TakeError()) std::rethrow_exception(error);
 }
 
 HookStats Recorder::stats() const {
@@ -117,27 +113,47 @@ std::optional<Collection> Recorder::GetCollection(std::string_view name) const {
   return it->second.collection;
 }
 
+void Recorder::CheckNotBegunLocked(std::string_view what) const {
+  if (counter_.step() < 0 && !closed_) return;
+  throw Error(fmt::format("{} once the first step has begun", what));
+}
+
+void Recorder::ReplaceConfigLocked(HookConfig config) {
+  CheckNotBegunLocked("what is saved is fixed");
+  std::swap(config_, config);
+  try {
+    selector_ = std::make_unique<Selector>(config_);
+  } catch (...) {
+    std::swap(config_, config);  // The selector that is there goes by it.
+    throw;
+  }
+}
+
+void Recorder::Configure(HookConfig config) {
+  if (InChild()) return;
+  const base::MutexLock lock(mu_);
+  // The place in the run was taken with these.
+  config.out_dir = config_.out_dir;
+  config.export_tensorboard = config_.export_tensorboard;
+  config.tensorboard_dir = config_.tensorboard_dir;
+  config.dry_run = config_.dry_run;
+  config.include_workers = config_.include_workers;
+  config.framework = config_.framework;
+  ReplaceConfigLocked(std::move(config));
+}
+
 void Recorder::SetCollection(const Collection& collection) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0 || closed_) {
-    throw Error(fmt::format(
-        "collection '{}': collections are fixed once the first step began",
-        collection.name));
-  }
   HookConfig changed = config_;
   EditCollection(changed, collection.name) = collection;
-  config::MakePlan(changed);  // Throws for what is not allowed.
-  config_ = std::move(changed);
-  selector_ = std::make_unique<Selector>(config_);
+  ReplaceConfigLocked(std::move(changed));
 }
 
 void Recorder::Observe(std::shared_ptr<StepObserver> observer) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
-  if (counter_.step() >= 0 || closed_) {
-    throw Error("a hook can be observed only from before its first step");
-  }
+  CheckNotBegunLocked("a hook can no longer be observed");
   if (writer_ != nullptr) writer_->Observe(std::move(observer));
 }
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +19,7 @@
 #include "src/hook/buffer_pool.h"
 #include "src/hook/captured.h"
 #include "src/hook/capturer.h"
+#include "src/hook/fail_open.h"
 #include "src/hook/recent_tensors.h"
 #include "src/hook/selector.h"
 #include "src/hook/step_counter.h"
@@ -30,8 +30,8 @@
 namespace smdebug::hook {
 
 // What stands behind a Hook: counts steps, decides, captures, and hands over to
-// the writer. The calls mean what they mean on Hook; they may throw, and
-// Guard() is where what they throw ends.
+// the writer. The calls mean what they mean on Hook; they may throw, and are
+// made by Guard().
 //
 // Lock order: mu_ before the locks of the pool, the tally and the writer.
 // Thread-safe.
@@ -54,18 +54,10 @@ class Recorder {
   // destroyed.
   bool stuck() const noexcept { return stuck_; }
 
-  // Runs `body`, unless in a forked child. What it throws is counted under
-  // `kind` and rethrown only if the hook is strict.
+  // Runs `body` as FailOpen does, unless in a forked child.
   template <typename Body>
   void Guard(std::string_view kind, const Body& body) {
-    if (InChild()) return;
-    try {
-      body();
-    } catch (const std::exception& error) {
-      tally_.AddError(kind, error.what());
-      if (runtime_.strict) throw;
-    }
-    if (runtime_.strict) RethrowWriterError();
+    if (!InChild()) fail_open_.Run(kind, body);
   }
 
   const HookConfig& config() const noexcept { return config_; }
@@ -79,6 +71,7 @@ class Recorder {
   std::optional<Collection> GetCollection(std::string_view name) const
       SMDEBUG_EXCLUDES(mu_);
 
+  void Configure(HookConfig config) SMDEBUG_EXCLUDES(mu_);
   void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
   void Observe(std::shared_ptr<StepObserver> observer) SMDEBUG_EXCLUDES(mu_);
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
@@ -89,6 +82,9 @@ class Recorder {
   void Close(std::optional<Ending> ending, std::string_view reason)
       SMDEBUG_EXCLUDES(mu_);
   void Skip(std::string_view name, std::string_view reason);
+  bool LeaveOut(std::string_view name, std::string_view reason) {
+    return fail_open_.LeaveOut(name, reason);
+  }
 
   bool StepIsDue() const noexcept {
     return due_.load(std::memory_order_relaxed) == Due::kSomething &&
@@ -137,7 +133,9 @@ class Recorder {
   // What Save() would do.
   enum class Due : uint8_t { kNothing, kSomething, kClosed };
 
-  void RethrowWriterError();
+  // Throws Error if the first step has begun; `what` can no longer be done.
+  void CheckNotBegunLocked(std::string_view what) const SMDEBUG_REQUIRES(mu_);
+  void ReplaceConfigLocked(HookConfig config) SMDEBUG_REQUIRES(mu_);
 
   // Whether anything that is saved now could be written.
   bool Writes() const noexcept {
@@ -203,6 +201,7 @@ class Recorder {
   std::shared_ptr<Storage> storage_;  // Null if this worker writes nothing.
   std::unique_ptr<run::RunFolder> folder_;  // Likewise.
   Tally tally_;
+  FailOpen fail_open_;
   BufferPool pool_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.

@@ -5,6 +5,12 @@
 #include "src/base/log.h"
 
 namespace smdebug::hook {
+namespace {
+
+// Kinds of trouble may be named by what others hand over, such as tensors.
+constexpr size_t kMostKinds = 1000;
+
+}  // namespace
 
 void Tally::AddStep(int64_t tensors, uint64_t bytes, int64_t scalars) {
   const base::MutexLock lock(mu_);
@@ -17,7 +23,7 @@ void Tally::AddStep(int64_t tensors, uint64_t bytes, int64_t scalars) {
 void Tally::AddStall(std::chrono::nanoseconds waited) {
   const base::MutexLock lock(mu_);
   ++stats_.stalls;
-  stats_.stalled += waited;
+  stats_.stalled_seconds += std::chrono::duration<double>(waited).count();
 }
 
 void Tally::AddDropped(int64_t count, std::string_view kind,
@@ -57,17 +63,7 @@ HookStats Tally::stats() const {
 
 void Tally::FillIn(run::Ledger& ledger) const {
   const base::MutexLock lock(mu_);
-  ledger.steps_saved = stats_.steps_saved;
-  ledger.tensors_saved = stats_.tensors_saved;
-  ledger.bytes_saved = stats_.bytes_saved;
-  ledger.scalars_saved = stats_.scalars_saved;
-  ledger.stalls = stats_.stalls;
-  ledger.stalled_seconds =
-      std::chrono::duration<double>(stats_.stalled).count();
-  ledger.dropped = stats_.dropped;
-  ledger.skipped = stats_.skipped;
-  ledger.errors = stats_.errors;
-  ledger.lost = stats_.lost;
+  ledger.stats = stats_;
   ledger.messages = messages_;
 }
 
@@ -75,6 +71,7 @@ void Tally::Note(std::string_view kind, std::string_view message) noexcept {
   try {
     {
       const base::MutexLock lock(mu_);
+      if (messages_.size() >= kMostKinds) return;
       if (!messages_.try_emplace(std::string(kind), message).second) return;
     }
     base::LogWarning("{} (counted in the ledger; said once)", message);

@@ -19,6 +19,7 @@ std::string& TensorboardWriter::RecordsAt(const Stamp& stamp) {
 }
 
 void TensorboardWriter::Add(const CapturedTensor& tensor, const Stamp& stamp) {
+  if (storage_ == nullptr) return;
   if (tensor.digest && tensor.digest->histogram &&
       !tensor.digest->histogram->limits.empty()) {
     const reduce::Histogram& histogram = *tensor.digest->histogram;
@@ -43,6 +44,7 @@ void TensorboardWriter::Add(const CapturedTensor& tensor, const Stamp& stamp) {
 }
 
 void TensorboardWriter::Add(const CapturedScalar& scalar) {
+  if (storage_ == nullptr) return;
   record::AppendScalarEvent(scalar.wall_time, scalar.stamp.step,
                             record::CleanTag(scalar.name), scalar.value,
                             RecordsAt(scalar.stamp));
@@ -54,29 +56,45 @@ bool TensorboardWriter::IsMuch() const noexcept {
       logs_, [](const Log& log) { return log.records.size() >= kMuch; });
 }
 
-void TensorboardWriter::Publish() {
-  Flush();
-  for (Log& log : logs_) {
-    if (log.file != nullptr) log.file->Publish();
-    log.file.reset();
+void TensorboardWriter::Flush() {
+  if (storage_ == nullptr) return;
+  try {
+    for (const Mode mode : kModes) Write(mode, logs_[ModeIndex(mode)]);
+  } catch (...) {
+    fail_open_->Keep("tensorboard");
+    End();
   }
 }
 
-void TensorboardWriter::Flush() {
-  for (const Mode mode : kModes) {
-    Log& log = logs_[ModeIndex(mode)];
-    const std::string records = std::exchange(log.records, {});
-    if (records.empty()) continue;
-    if (log.file == nullptr) {
-      log.file = storage_->Create(
-          run::TensorboardFileKey(ModeName(mode), log.first_step, getpid(),
-                                  base::HostName()),
-          {.visibility = Visibility::kWhileWriting});
+void TensorboardWriter::Publish() {
+  Flush();
+  try {
+    for (Log& log : logs_) {
+      if (log.file != nullptr) log.file->Publish();
     }
-    const Bytes parts[] = {base::AsBytes(records)};
-    log.file->Append(parts);
-    log.file->Flush();
+  } catch (...) {
+    fail_open_->Keep("tensorboard");
   }
+  End();
+}
+
+void TensorboardWriter::Write(Mode mode, Log& log) {
+  const std::string records = std::exchange(log.records, {});
+  if (records.empty()) return;
+  if (log.file == nullptr) {
+    log.file =
+        storage_->Create(run::TensorboardFileKey(ModeName(mode), log.first_step,
+                                                 getpid(), base::HostName()),
+                         {.visibility = Visibility::kWhileWriting});
+  }
+  const Bytes parts[] = {base::AsBytes(records)};
+  log.file->Append(parts);
+  log.file->Flush();
+}
+
+void TensorboardWriter::End() {
+  storage_ = nullptr;
+  logs_ = {};
 }
 
 }  // namespace smdebug::hook

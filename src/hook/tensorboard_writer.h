@@ -3,22 +3,24 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "smdebug/mode.h"
 #include "smdebug/storage.h"
 #include "src/hook/captured.h"
+#include "src/hook/fail_open.h"
 
 namespace smdebug::hook {
 
 // TensorBoard's view of a run: scalars and histograms, one growing file per
-// mode. What was added is handed to the file by Flush().
+// mode. A file that cannot be written ends the export and nothing else.
 //
-// One thread at a time. `storage` is borrowed and outlives the writer.
+// One thread at a time. What is borrowed outlives the writer.
 class TensorboardWriter {
  public:
-  explicit TensorboardWriter(Storage* storage) : storage_(storage) {}
+  // Without `storage` nothing is exported.
+  TensorboardWriter(Storage* storage, FailOpen* fail_open)
+      : storage_(storage), fail_open_(fail_open) {}
 
   // The histogram of a digested tensor and, if it is a single number of losses,
   // metrics and their like, the scalar.
@@ -28,10 +30,10 @@ class TensorboardWriter {
   // Whether enough was added to flush it.
   bool IsMuch() const noexcept;
 
-  // Throws IoError; what was added since the last Flush() is then gone.
+  // Hands what was added to the files.
   void Flush();
 
-  // Flushes, and ends the files. Call last. Throws IoError.
+  // Flushes, and ends the files. Call last.
   void Publish();
 
  private:
@@ -42,8 +44,11 @@ class TensorboardWriter {
   };
 
   std::string& RecordsAt(const Stamp& stamp);
+  void Write(Mode mode, Log& log);
+  void End();
 
-  Storage* const storage_;
+  Storage* storage_;  // Null once the export has ended.
+  FailOpen* const fail_open_;
   std::array<Log, 4> logs_;  // By ModeIndex().
 };
 

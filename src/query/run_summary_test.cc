@@ -103,7 +103,7 @@ TEST_F(RunSummaryTest, ListsWorkersByNameFromAnyOfTheirFiles) {
   PutStep(4, "worker_1");
   run::Ledger ledger;
   ledger.worker = "worker_2";
-  ledger.lost = 9;
+  ledger.stats.lost = 9;
   PutFile(*storage_, run::LedgerKey("worker_2"), ToJson(ledger));
   PutFile(*storage_, run::EventFileKey(4, "worker_3"), "12345");
 

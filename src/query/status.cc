@@ -6,8 +6,6 @@
 namespace smdebug::query {
 namespace {
 
-using run::Ledger;
-
 RunTotals TotalsOf(const RunSummary& summary) {
   RunTotals totals;
   for (const WorkerSummary& worker : summary.workers) {
@@ -19,15 +17,8 @@ RunTotals TotalsOf(const RunSummary& summary) {
     totals.tensors += worker.tensors;
     totals.bytes += worker.bytes;
     if (!worker.ledger) continue;
-    const Ledger& ledger = *worker.ledger;
     ++totals.ledgers;
-    totals.scalars += ledger.scalars_saved;
-    totals.stalls += ledger.stalls;
-    totals.stalled_seconds += ledger.stalled_seconds;
-    totals.dropped += ledger.dropped;
-    totals.skipped += ledger.skipped;
-    totals.errors += ledger.errors;
-    totals.lost += ledger.lost;
+    totals.stats += worker.ledger->stats;
   }
   return totals;
 }
@@ -35,8 +26,9 @@ RunTotals TotalsOf(const RunSummary& summary) {
 }  // namespace
 
 bool RunStatus::well() const {
-  return summary.damage.empty() && totals.dropped == 0 && totals.errors == 0 &&
-         totals.lost == 0;
+  const HookStats& stats = totals.stats;
+  return summary.damage.empty() && stats.dropped == 0 && stats.errors == 0 &&
+         stats.lost == 0;
 }
 
 RunStatus StatusOf(RunSummary summary, std::string run, double now) {

@@ -4,26 +4,21 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/run.h"
 #include "smdebug/storage.h"
 #include "src/query/json.h"
 #include "src/query/run_summary.h"
 
 namespace smdebug::query {
 
-// Sums over the workers; what comes from ledgers is 0 where there is none.
+// Sums over the workers.
 struct RunTotals {
   int64_t first_step = -1;
   int64_t last_step = -1;
   int64_t tensors = 0;
   uint64_t bytes = 0;
   int64_t ledgers = 0;
-  int64_t scalars = 0;
-  int64_t stalls = 0;
-  double stalled_seconds = 0;
-  int64_t dropped = 0;
-  int64_t skipped = 0;
-  int64_t errors = 0;
-  int64_t lost = 0;
+  HookStats stats = {};  // As the ledgers have them; 0 where there is none.
 };
 
 // What a run holds and how it fares, at one moment.

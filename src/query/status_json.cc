@@ -5,6 +5,16 @@ namespace {
 
 Json StepOrNull(int64_t step) { return step < 0 ? Json() : Json(step); }
 
+void AddStats(const HookStats& stats, Json& json) {
+  json["scalars"] = stats.scalars_saved;
+  json["stalls"] = stats.stalls;
+  json["stalled_seconds"] = stats.stalled_seconds;
+  json["dropped"] = stats.dropped;
+  json["skipped"] = stats.skipped;
+  json["errors"] = stats.errors;
+  json["lost"] = stats.lost;
+}
+
 Json WorkerJson(const WorkerSummary& worker) {
   Json json = {{"worker", worker.worker},
                {"steps", worker.steps},
@@ -17,24 +27,14 @@ Json WorkerJson(const WorkerSummary& worker) {
     return json;
   }
   const run::Ledger& ledger = *worker.ledger;
-  json["ledger"] = {{"run", ledger.run},
-                    {"job", ledger.job},
-                    {"host", ledger.host},
-                    {"pid", ledger.pid},
-                    {"started", ledger.started},
-                    {"updated", ledger.updated},
-                    {"closed", ledger.closed},
-                    {"ending", ledger.ending},
-                    {"reason", ledger.reason},
-                    {"last_step", StepOrNull(ledger.last_step)},
-                    {"scalars", ledger.scalars_saved},
-                    {"stalls", ledger.stalls},
-                    {"stalled_seconds", ledger.stalled_seconds},
-                    {"dropped", ledger.dropped},
-                    {"skipped", ledger.skipped},
-                    {"errors", ledger.errors},
-                    {"lost", ledger.lost},
-                    {"messages", ledger.messages}};
+  json["ledger"] = {
+      {"run", ledger.run},         {"job", ledger.job},
+      {"host", ledger.host},       {"pid", ledger.pid},
+      {"started", ledger.started}, {"updated", ledger.updated},
+      {"closed", ledger.closed},   {"ending", ledger.ending},
+      {"reason", ledger.reason},   {"last_step", StepOrNull(ledger.last_step)}};
+  AddStats(ledger.stats, json["ledger"]);
+  json["ledger"]["messages"] = ledger.messages;
   return json;
 }
 
@@ -55,14 +55,8 @@ Json ToJson(const RunStatus& status) {
                {"last_step", StepOrNull(totals.last_step)},
                {"tensors", totals.tensors},
                {"bytes", totals.bytes},
-               {"ledgers", totals.ledgers},
-               {"scalars", totals.scalars},
-               {"stalls", totals.stalls},
-               {"stalled_seconds", totals.stalled_seconds},
-               {"dropped", totals.dropped},
-               {"skipped", totals.skipped},
-               {"errors", totals.errors},
-               {"lost", totals.lost}};
+               {"ledgers", totals.ledgers}};
+  AddStats(totals.stats, json);
   json["workers"] = Json::array();
   for (const WorkerSummary& worker : summary.workers) {
     json["workers"].push_back(WorkerJson(worker));

@@ -18,10 +18,11 @@ TEST(StatusTest, OnlyDamageLossDropsAndErrorsAreUnwell) {
     change(run, *run.workers[0].ledger);
     return StatusOf(std::move(run), "r", kNow).well();
   };
-  EXPECT_TRUE(well_with([](auto&, Ledger& l) { l.skipped = l.stalls = 1; }));
-  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.dropped = 1; }));
-  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.errors = 1; }));
-  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.lost = 1; }));
+  EXPECT_TRUE(well_with(
+      [](auto&, Ledger& l) { l.stats.skipped = l.stats.stalls = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.stats.dropped = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.stats.errors = 1; }));
+  EXPECT_FALSE(well_with([](auto&, Ledger& l) { l.stats.lost = 1; }));
   EXPECT_FALSE(
       well_with([](RunSummary& r, Ledger&) { r.damage.push_back({}); }));
 }
@@ -29,7 +30,7 @@ TEST(StatusTest, OnlyDamageLossDropsAndErrorsAreUnwell) {
 TEST(StatusTest, JsonHoldsTheSameNumbers) {
   RunSummary run = MakeRun(
       {MakeWorker("worker_0", true, 1), MakeWorker("worker_1", false, 2)});
-  run.workers[0].ledger->dropped = 5;
+  run.workers[0].ledger->stats.dropped = 5;
   run.workers[0].ledger->messages["full"] = "no room";
   run.workers[1].ledger.reset();
   run.damage.push_back({"events/x",

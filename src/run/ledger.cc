@@ -3,7 +3,23 @@
 #include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
 
-namespace smdebug::run {
+namespace smdebug {
+
+HookStats& HookStats::operator+=(const HookStats& other) noexcept {
+  steps_saved += other.steps_saved;
+  tensors_saved += other.tensors_saved;
+  bytes_saved += other.bytes_saved;
+  scalars_saved += other.scalars_saved;
+  stalls += other.stalls;
+  stalled_seconds += other.stalled_seconds;
+  dropped += other.dropped;
+  skipped += other.skipped;
+  errors += other.errors;
+  lost += other.lost;
+  return *this;
+}
+
+namespace run {
 namespace {
 
 // Visits every plain field with its key, so that writing and reading cannot
@@ -24,16 +40,16 @@ void VisitFields(LedgerType& ledger, Visitor& visitor) {
   visitor.Text("ending", ledger.ending);
   visitor.Text("reason", ledger.reason);
   visitor.Whole("last_step", ledger.last_step, -1);
-  visitor.Whole("steps_saved", ledger.steps_saved, 0);
-  visitor.Whole("tensors_saved", ledger.tensors_saved, 0);
-  visitor.Whole("bytes_saved", ledger.bytes_saved, 0);
-  visitor.Whole("scalars_saved", ledger.scalars_saved, 0);
-  visitor.Whole("stalls", ledger.stalls, 0);
-  visitor.Real("stalled_seconds", ledger.stalled_seconds);
-  visitor.Whole("dropped", ledger.dropped, 0);
-  visitor.Whole("skipped", ledger.skipped, 0);
-  visitor.Whole("errors", ledger.errors, 0);
-  visitor.Whole("lost", ledger.lost, 0);
+  visitor.Whole("steps_saved", ledger.stats.steps_saved, 0);
+  visitor.Whole("tensors_saved", ledger.stats.tensors_saved, 0);
+  visitor.Whole("bytes_saved", ledger.stats.bytes_saved, 0);
+  visitor.Whole("scalars_saved", ledger.stats.scalars_saved, 0);
+  visitor.Whole("stalls", ledger.stats.stalls, 0);
+  visitor.Real("stalled_seconds", ledger.stats.stalled_seconds);
+  visitor.Whole("dropped", ledger.stats.dropped, 0);
+  visitor.Whole("skipped", ledger.stats.skipped, 0);
+  visitor.Whole("errors", ledger.stats.errors, 0);
+  visitor.Whole("lost", ledger.stats.lost, 0);
 }
 
 struct FieldWriter {
@@ -112,4 +128,5 @@ Ledger ParseLedger(std::string_view json, std::string_view file) {
   return ledger;
 }
 
-}  // namespace smdebug::run
+}  // namespace run
+}  // namespace smdebug

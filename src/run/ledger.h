@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "smdebug/run.h"
+
 namespace smdebug::run {
 
 // What one worker did to a run: `ledger/<worker>.json`, rewritten as the run
@@ -25,16 +27,7 @@ struct Ledger {
   std::string reason = {};  // Why, where there is more to say.
 
   int64_t last_step = -1;  // Begun, saved or not.
-  int64_t steps_saved = 0;
-  int64_t tensors_saved = 0;
-  uint64_t bytes_saved = 0;
-  int64_t scalars_saved = 0;
-  int64_t stalls = 0;
-  double stalled_seconds = 0;
-  int64_t dropped = 0;
-  int64_t skipped = 0;
-  int64_t errors = 0;
-  int64_t lost = 0;
+  HookStats stats = {};
 
   // The first message of each kind of trouble, by kind ("write", "dtype", ...).
   std::map<std::string, std::string, std::less<>> messages = {};

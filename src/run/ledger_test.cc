@@ -29,16 +29,16 @@ Ledger FullLedger() {
   ledger.ending = "failed";
   ledger.reason = "it broke";
   ledger.last_step = 99;
-  ledger.steps_saved = 10;
-  ledger.tensors_saved = 300;
-  ledger.bytes_saved = uint64_t{1} << 40;
-  ledger.scalars_saved = 100;
-  ledger.stalls = 3;
-  ledger.stalled_seconds = 0.5;
-  ledger.dropped = 4;
-  ledger.skipped = 5;
-  ledger.errors = 6;
-  ledger.lost = 7;
+  ledger.stats.steps_saved = 10;
+  ledger.stats.tensors_saved = 300;
+  ledger.stats.bytes_saved = uint64_t{1} << 40;
+  ledger.stats.scalars_saved = 100;
+  ledger.stats.stalls = 3;
+  ledger.stats.stalled_seconds = 0.5;
+  ledger.stats.dropped = 4;
+  ledger.stats.skipped = 5;
+  ledger.stats.errors = 6;
+  ledger.stats.lost = 7;
   ledger.messages = {{"dtype", "tensor 'x': b\xC3\xA4rz"},
                      {"write", "No space \"left\"\n"}};
   return ledger;
@@ -66,18 +66,18 @@ TEST(LedgerTest, RoundTrips) {
 
 TEST(LedgerTest, RoundTripsTheLargestNumbers) {
   Ledger ledger;
-  ledger.bytes_saved =
+  ledger.stats.bytes_saved =
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   ledger.last_step = std::numeric_limits<int64_t>::max();
   ledger.updated = 1.7976931348623157e308;
-  ledger.stalled_seconds = 0.1 + 0.2;
+  ledger.stats.stalled_seconds = 0.1 + 0.2;
   EXPECT_EQ(ParseLedger(ToJson(ledger), "f"), ledger);
 }
 
 TEST(LedgerTest, MissingKeysKeepTheirDefaultsAndUnknownOnesAreIgnored) {
   EXPECT_EQ(ParseLedger("{}", "f"), Ledger{});
   Ledger expected;
-  expected.lost = 3;
+  expected.stats.lost = 3;
   EXPECT_EQ(ParseLedger(R"({"future": [1], "lost": 3})", "f"), expected);
 }
 

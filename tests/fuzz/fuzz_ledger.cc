@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   Require(ledger.num_workers >= 1, "there is a worker");
-  Require(ledger.pid >= 0 && ledger.last_step >= -1 && ledger.lost >= 0,
+  Require(ledger.pid >= 0 && ledger.last_step >= -1 && ledger.stats.lost >= 0,
           "no count is negative");
   Require(ParseLedger(ToJson(ledger), "file") == ledger,
           "a ledger that was read and written reads equal");

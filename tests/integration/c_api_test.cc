@@ -5,14 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/storage.h"
 #include "smdebug/trial.h"
+#include "src/run/ledger.h"
+#include "tests/testing/run.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 using testing::TempDir;
 
@@ -102,6 +107,12 @@ TEST_F(CApiTest, WhatIsRefusedIsTold) {
   EXPECT_EQ(smdebug_set_mode(hook, 9), -1);
   EXPECT_EQ(smdebug_close(hook), 0);
   EXPECT_EQ(smdebug_close(nullptr), 0);
+  const auto ledger = run::ParseLedger(
+      *testing::GetFile(*OpenStorage(run()), "ledger/worker_0.json"), "ledger");
+  EXPECT_EQ(ledger.stats.skipped, 7) << "six tensors and a mode";
+  EXPECT_EQ(ledger.stats.errors, 1) << "the step";
+  EXPECT_THAT(ledger.messages,
+              Contains(Pair("'smdebug_save'", HasSubstr("dtype"))));
 }
 
 TEST_F(CApiTest, EveryTypeHasItsNumber) {

@@ -19,8 +19,7 @@ class TorchHook::Scope {
 
 inline TorchHook::TorchHook(HookConfig config, const Worker& worker,
                             RuntimeOptions runtime, TorchOptions options)
-    : strict_(runtime.strict),
-      forwards_per_step_(Checked(options).forwards_per_step),
+    : forwards_per_step_(Checked(options).forwards_per_step),
       core_(ForTorch(std::move(config)), worker, runtime) {}
 
 inline TorchHook TorchHook::FromJsonFile(std::string_view path,
@@ -166,16 +165,11 @@ inline void TorchHook::OnGradient(Parameter& parameter,
     return;
   }
   torch::Tensor sum;
-  try {
+  const bool is_added = core_.Try(parameter.gradient_name.text(), [&] {
     const torch::NoGradGuard no_grad;
     sum = before + gradient;
-  } catch (const std::exception& error) {
-    if (strict_) throw;
-    core_.Skip(parameter.gradient_name.text(),
-               std::string("cannot be added up: ") + error.what());
-    return;
-  }
-  Save(parameter.gradient_name, sum);
+  });
+  if (is_added) Save(parameter.gradient_name, sum);
 }
 
 inline TorchHook::Calls* TorchHook::FindModule(
@@ -231,11 +225,7 @@ inline void TorchHook::SaveTensor(
 }
 
 inline TorchHook::~TorchHook() {
-  try {
-    Close();
-  } catch (const std::exception&) {
-    // A strict hook reports by Close(); a destructor cannot.
-  }
+  if (is_attached_) Detach();
 }
 
 inline void TorchHook::Close() {
@@ -261,13 +251,7 @@ template <typename Function>
 void TorchHook::WithValues(std::string_view name, const torch::Tensor& tensor,
                            const Function& save) {
   std::optional<internal::PlainTensor> plain;
-  try {
-    plain.emplace(tensor);
-  } catch (const std::exception& error) {
-    if (strict_) throw;
-    core_.Skip(name, std::string("cannot be read: ") + error.what());
-    return;
-  }
+  if (!core_.Try(name, [&] { plain.emplace(tensor); })) return;
   if (plain->reason().empty()) {
     save(plain->view());
   } else {

@@ -1,31 +1,31 @@
-"""Keeps what goes wrong in a hook away from the training."""
+"""Keeps what goes wrong in a hook away from the training; the core decides what becomes of it."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any, Callable, TypeVar, cast
 
-from smdebug import _core
 from smdebug.core.logger import get_logger
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def fails_open(method: Method) -> Method:
-    """A method of a hook that raises nothing, and does nothing in a forked child.
+    """A method of a hook that raises nothing unless SMDEBUG_STRICT is set, and ends with the hook.
 
-    What it would raise is logged with its traceback and counted, and the part of the hook that
-    the method belongs to is switched off by `_failed(name, error)`.
+    What it would raise goes to `_failed(name, error)`.
     """
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._active():
+        if self._closed:
             return None
         try:
             return method(self, *args, **kwargs)
         except Exception as error:
-            return _fail(self, method.__name__, error)
+            if must_raise(self, method.__name__, error):
+                raise
+        return None
 
     return cast("Method", call)
 
@@ -33,23 +33,19 @@ def fails_open(method: Method) -> Method:
 def fails_once(method: Method) -> Method:
     """The same, for a method that is left out once it has failed."""
     name = method.__name__
+    guarded = fails_open(method)
 
     @functools.wraps(method)
     def call(self: Any, *args: Any) -> Any:
-        if name in self._off or not self._active():
-            return None
-        try:
-            return method(self, *args)
-        except Exception as error:
-            return _fail(self, name, error)
+        return None if name in self._off else guarded(self, *args)
 
     return cast("Method", call)
 
 
-def _fail(hook: Any, name: str, error: Exception) -> None:
-    if _core.is_strict():
-        raise error
+def must_raise(hook: Any, name: str, error: Exception) -> bool:
+    """Has the core count `error`; whether it is to be raised nonetheless."""
     try:
-        hook._failed(name, error)
+        return bool(hook._failed(name, error))
     except Exception:
         get_logger().exception("smdebug could not count a failure")
+        return False

@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import sys
-import time
 from collections.abc import Mapping
 from typing import Any, Callable, ClassVar, TypeVar
 
@@ -26,28 +25,9 @@ from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
 from smdebug.core.utils import flatten
 from smdebug.core.worker import Worker
-from smdebug.exceptions import (
-    RuleEvaluationConditionMet,
-    SMDebugError,
-    SMDebugTypeError,
-    SMDebugValueError,
-)
+from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
 HookType = TypeVar("HookType", bound="BaseHook")
-
-# Scalars and tensors that are saved before the first step wait for it, in at most this number.
-_MOST_WAITING = 10_000
-
-# How many times the process was forked on the way from where this was loaded.
-_forks = 0
-
-
-def _count_fork() -> None:
-    global _forks
-    _forks += 1
-
-
-os.register_at_fork(after_in_child=_count_fork)
 
 
 class BaseHook:
@@ -55,7 +35,8 @@ class BaseHook:
 
     A configuration that is not allowed is refused here, by an exception. After that nothing is
     raised into the training unless SMDEBUG_STRICT is set: what fails is logged and counted in the
-    run's ledger. Collections may be changed until the first step.
+    run's ledger. Collections may be changed until the first step. The core's hook is made with the
+    first step, or the first value that waits for it.
     """
 
     # What a framework's hook fills in.
@@ -84,12 +65,11 @@ class BaseHook:
         rules: str | list[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
-        self._forks: int | None = _forks
+        self._pid: int | None = os.getpid()
         self._core: _core.Hook | None = None
         self._off: set[str] = set()
+        self._has_begun = False
         self._closed = False
-        # What was saved before the first step.
-        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
 
@@ -113,7 +93,6 @@ class BaseHook:
         _core.check_rules(self.rules)
         self.stop_on_rule = boolean("stop_on_rule", stop_on_rule)
         self._guard: _core.RuleGuard | None = None
-        self._told_rules: set[str] = set()
         self.collection_manager = self._make_collections()
         settings = self._settings()
         _core.check_hook_config(settings)
@@ -177,7 +156,7 @@ class BaseHook:
         if name not in self.collection_manager.collections and create:
             self.add_collection(self._collection_class(name))
         collection = self.collection_manager.get(name, create=False)
-        if collection.save_config is None and self._core is None:
+        if collection.save_config is None and not self._has_begun:
             collection.save_config = copy.deepcopy(self.save_config) or SaveConfig()
         self._take_tensor_names(collection)
         return collection
@@ -193,7 +172,7 @@ class BaseHook:
         """Adds a collection, or replaces the one of that name. Before the first step."""
         if not isinstance(collection, Collection):
             raise SMDebugTypeError(f"{collection!r} is not a Collection")
-        if self._core is not None:
+        if self._has_begun:
             self.logger.warning(
                 f"Collection {collection.name} came after the first step; it is not saved"
             )
@@ -214,14 +193,20 @@ class BaseHook:
             names["all"] = None
         return list(names)
 
-    def _settings(self) -> dict[str, Any]:
-        """What the core is configured with; the keys are those of the C++ HookConfig."""
+    def _settings(self, usable_only: bool = False) -> dict[str, Any]:
+        """What the core is configured with; the keys are those of the C++ HookConfig.
+
+        With `usable_only`, without collections for which nothing could ever be saved.
+        """
         collections = self.collection_manager.get_collections()
+        if usable_only:
+            unusable = self._unusable_collections()
+            collections = {n: c for n, c in collections.items() if n not in unusable}
         built_in = self._built_in()
         return {
             "framework": self._framework,
             "out_dir": self.out_dir,
-            "export_tensorboard": self.tensorboard_dir is not None,
+            "export_tensorboard": False,
             "tensorboard_dir": self.tensorboard_dir or "",
             "dry_run": self.dry_run,
             "reduction_config": self.reduction_config and self.reduction_config.to_json(),
@@ -280,13 +265,13 @@ class BaseHook:
         if self._core is not None:
             self._core.set_mode(self.mode.value)
 
-    def _active(self) -> bool:
-        """Whether this process is the one that the hook was made in, and it is not closed."""
-        return not self._closed and self._forks == _forks
-
     def _prepare(self) -> _core.Hook | None:
-        """The core's hook, made at the first call; None if it could not be made."""
-        if self._core is None and "core" not in self._off:
+        """The core's hook, made at the first call; None if it could not be made.
+
+        It is made in the process that made this hook alone. A forked child has none, or one that
+        does nothing there.
+        """
+        if self._core is None and "core" not in self._off and os.getpid() == self._pid:
             try:
                 self._core = self._make_core()
             except SMDebugError as error:
@@ -299,9 +284,8 @@ class BaseHook:
 
     def _make_core(self) -> _core.Hook:
         worker = self._find_worker()
-        self._leave_out_unusable_collections()
         core = _core.Hook(
-            self._settings(),
+            self._settings(usable_only=True),
             worker.name,
             worker.count,
             worker.is_chief,
@@ -314,45 +298,38 @@ class BaseHook:
             self._guard = _core.guard(core, self.rules)
         return core
 
-    def _leave_out_unusable_collections(self) -> None:
-        collections = self.collection_manager.get_collections()
-        for name in set(self.include_collections) - set(collections):
-            self.logger.warning(f"There is no collection {name}, which include_collections names")
+    def _unusable_collections(self) -> set[str]:
+        """Those with neither a regex nor tensor names, though save_tensor() may add to them."""
         built_in = self._built_in()
-        for name, collection in list(collections.items()):
-            if name in built_in or collection.include_regex or collection.tensor_names:
-                continue
-            # save_tensor() may still add to it.
-            if name not in self._included_names():
-                del collections[name]
-                continue
+        return {
+            name
+            for name, collection in self.collection_manager.get_collections().items()
+            if not (name in built_in or collection.include_regex or collection.tensor_names)
+        }
+
+    def _settle_collections(self) -> None:
+        """The first step begins: collections are what they are now."""
+        for name in set(self.include_collections) - set(self.collection_manager.collections):
+            self.logger.warning(f"There is no collection {name}, which include_collections names")
+        for name in self._unusable_collections() & set(self._included_names()):
             self.logger.error(
                 f"Collection {name} has neither a regex nor tensor names, so nothing could ever "
                 "be saved for it; it is left out"
             )
-            del collections[name]
+        if self._core is not None:
+            self._core.configure(self._settings(usable_only=True))
 
     def _begin_step(self, number: int | None = None) -> bool:
         """Starts the next step; tells whether anything of it is to be saved."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._settle_collections()
         core = self._prepare()
-        if core is None:
-            return False
-        if not self._waiting:
-            return core.begin_step(number)
-        waiting, self._waiting = self._waiting, []
-        self._save(waiting, "save_tensor")
-        due = core.begin_step(number)
-        self._save(waiting, "save_scalar")
-        return due
-
-    def _save(self, waiting: list[tuple[str, tuple[Any, ...]]], wanted: str) -> None:
-        for method, arguments in waiting:
-            if method == wanted:
-                getattr(self._core, method)(*arguments)
+        return core is not None and core.begin_step(number)
 
     def _belongs_to_next_step(self) -> bool:
         """Whether a tensor that is saved now waits for the step that begins next."""
-        return False
+        return not self._has_begun
 
     # Rules.
 
@@ -368,31 +345,25 @@ class BaseHook:
 
     def _heed_rules(self) -> None:
         """Raises if a rule has fired since the last call, and that is wanted."""
-        fired = self._tell_of_rules() if self._active() else None
-        if self.stop_on_rule and fired is not None:
-            raise fired
+        if self._guard is not None and self.stop_on_rule:
+            self._guard.raise_if_fired()
 
-    def _tell_of_rules(self) -> RuleEvaluationConditionMet | None:
-        """Logs which rules have fired since the last call; the first of them."""
-        first = None
-        for report in self.rule_reports:
-            name, findings = report["name"], report["findings"]
-            if not findings or name in self._told_rules:
-                continue
-            self._told_rules.add(name)
-            step, tensor, message = (findings[0][key] for key in ("step", "tensor", "message"))
-            self.logger.warning(f"Rule {name} fired at step {step}: {tensor}: {message}")
-            first = first or RuleEvaluationConditionMet(name, step)
-        return first
+    # Failures.
 
-    def _failed(self, where: str, error: Exception) -> None:
-        """Logs and counts what went wrong, and switches off what failed."""
-        self._off.add(where)
-        self.logger.error(
-            f"smdebug failed in {where} and goes on without it: {error!r}", exc_info=error
-        )
+    def _failed(self, part: str, error: Exception) -> bool:
+        """Goes on without a part that failed; whether `error` is to be raised nonetheless."""
+        must_raise = self._leave_out(part, error)
+        self._off.add(part)
+        return must_raise
+
+    def _leave_out(self, name: str, error: Exception) -> bool:
+        """Has the core count what failed; whether `error` is to be raised nonetheless."""
+        self.logger.debug(f"smdebug failed in {name}", exc_info=error)
         if self._core is not None:
-            self._core.skip(where, f"was lost: {type(error).__name__}: {error}")
+            return self._core.leave_out(name, f"{type(error).__name__}: {error}")
+        if name not in self._off:
+            self.logger.error(f"smdebug goes on without {name}: {error!r}")
+        return _core.is_strict()
 
     # Values.
 
@@ -414,19 +385,17 @@ class BaseHook:
         `timestamp` is in seconds since the epoch; now by default. `sm_metric` is accepted and
         has no effect: there is no SageMaker to send it to.
         """
+        core = self._prepare()
+        if core is None:
+            return
         try:
             number = to_number(value)
         except (TypeError, ValueError, RuntimeError) as error:
-            if _core.is_strict():
-                raise SMDebugTypeError(f"scalar {name} is not one number: {error}") from error
-            self._skip(f"scalar/{name}", f"is not one number: {error}")
+            wrong = SMDebugTypeError(f"scalar {name} is not one number: {error}")
+            if self._leave_out(f"scalar/{name}", wrong):
+                raise wrong from error
             return
-        if self._core is None:
-            # The time is that of the call, not of the first step.
-            stamp = time.time() if timestamp is None else timestamp
-            self._wait_for_step("save_scalar", str(name), number, stamp)
-        else:
-            self._core.save_scalar(str(name), number, timestamp)
+        core.save_scalar(str(name), number, timestamp)
 
     @fails_open
     def save_tensor(
@@ -449,31 +418,10 @@ class BaseHook:
             if name not in self.collection_manager.collections:
                 made = self._collection_class(name, tensor_names={tensor_name})
                 self.collection_manager.add(made)
-        if self._core is None:
-            copied = self._copy(tensor_value)
-            self._wait_for_step("save_tensor", tensor_name, copied, collections, True)
-        else:
+        core = self._prepare()
+        if core is not None:
             next_step = self._belongs_to_next_step()
-            self._core.save_tensor(tensor_name, tensor_value, collections, next_step)
-
-    def _copy(self, value: object) -> object:
-        """A copy of a tensor that has to wait."""
-        import numpy as np
-
-        return np.array(value)
-
-    def _wait_for_step(self, method: str, *arguments: object) -> None:
-        if len(self._waiting) < _MOST_WAITING:
-            self._waiting.append((method, arguments))
-        else:
-            self._skip(str(arguments[0]), "waits for a step, as too many others do")
-
-    def _skip(self, name: str, reason: str) -> None:
-        if self._core is not None:
-            self._core.skip(name, reason)
-            relay()
-        else:
-            self.logger.warning(f"tensor '{name}' {reason}")
+            core.save_tensor(tensor_name, tensor_value, collections, next_step)
 
     def should_save_tensor_or_collection(self, tensor_name: str, collection_name: str) -> bool:
         """Whether the tensor is saved at the current step. `collection_name` is not needed."""
@@ -509,10 +457,7 @@ class BaseHook:
         self._closed = True
         self._detach()
         if core is not None:
-            for method in ("save_tensor", "save_scalar"):
-                self._save(self._waiting, method)
             getattr(core, how)(*ending)
-            self._tell_of_rules()
         relay()
 
     def _detach(self) -> None:
@@ -544,16 +489,16 @@ class BaseHook:
         return {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._forks = None
+        self._pid = None
         self._core = None
+        self._has_begun = False
         self._closed = True
         self._guard = None
         self._off = {"core"}
-        self._waiting = []
         self.logger = get_logger()
 
     def __repr__(self) -> str:
-        if self._forks is None:
+        if self._pid is None:
             return f"<{type(self).__module__}.{type(self).__name__}: a copy, which does nothing>"
         return (
             f"<{type(self).__module__}.{type(self).__name__}(out_dir={self.out_dir}, "

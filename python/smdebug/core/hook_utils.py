@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from smdebug import _core
 from smdebug.core.access_layer.utils import check_dir_exists
 from smdebug.exceptions import SMDebugRuntimeError
 
@@ -28,6 +29,4 @@ def get_tensorboard_dir(
     export_tensorboard: bool, tensorboard_dir: str | None, out_dir: str
 ) -> str | None:
     """Where TensorBoard files go; None if they are not asked for."""
-    if tensorboard_dir:
-        return os.path.expanduser(tensorboard_dir)
-    return os.path.join(out_dir, "tensorboard") if export_tensorboard else None
+    return _core.tensorboard_dir(out_dir, export_tensorboard, tensorboard_dir)

@@ -8,12 +8,11 @@ from typing import Any, Callable, ClassVar
 
 import torch
 
-from smdebug import _core
 from smdebug.core.arrays import Description
 from smdebug.core.checks import whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import fails_open
+from smdebug.core.fail_open import fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
 from smdebug.core.reduction_config import ReductionConfig
@@ -150,9 +149,9 @@ class Hook(BaseHook):
         del metrics_name
         return False
 
-    def _leave_out_unusable_collections(self) -> None:
+    def _settle_collections(self) -> None:
         self._name_modules_of_collections()
-        super()._leave_out_unusable_collections()
+        super()._settle_collections()
 
     def _name_modules_of_collections(self) -> None:
         """Turns the modules that were added to collections into patterns of their names."""
@@ -185,15 +184,14 @@ class Hook(BaseHook):
         if is_recomputing():
             return
         self._started = watched.reference
-        if self._guard is not None and self._guard.fired_rules > len(self._told_rules):
+        if self._guard is not None:
             self._heed_rules()
         try:
             if self._may_idle and self._core is not None and self._core.begin_idle_step():
                 return
         except Exception as error:
-            if _core.is_strict():
+            if must_raise(self, "begin_idle_step", error):
                 raise
-            self._failed("begin_idle_step", error)
         self._forwards = self._forwards % self.forwards_per_step + 1
         if self._backward is not None:
             self._backward.expect(watched)
@@ -219,6 +217,8 @@ class Hook(BaseHook):
     def _belongs_to_next_step(self) -> bool:
         # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
         # to the step of the two.
+        if not self._has_begun:
+            return True
         if self._backward is None:
             self._may_idle = False
             self._backward = ExpectedBackward()
@@ -230,10 +230,10 @@ class Hook(BaseHook):
     def _is_last_forward(self) -> bool:
         return self._forwards == self.forwards_per_step
 
-    def _failed(self, where: str, error: Exception) -> None:
+    def _failed(self, part: str, error: Exception) -> bool:
         if self._attachment is not None:
             self._attachment.detach()
-        super()._failed(where, error)
+        return super()._failed(part, error)
 
     def _detach(self) -> None:
         if self._attachment is not None:
@@ -250,11 +250,6 @@ class Hook(BaseHook):
     @staticmethod
     def _describe(value: object) -> Description:
         return describe(value)
-
-    def _copy(self, value: object) -> object:
-        if isinstance(value, torch.Tensor):
-            return value.detach().clone()
-        return super()._copy(value)
 
     @fails_open
     def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:

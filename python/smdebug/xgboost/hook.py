@@ -141,8 +141,7 @@ class Hook(BaseHook, TrainingCallback):
         self, model: Any, epoch: int, evals_log: dict[str, dict[str, list[Any]]]
     ) -> bool:
         """Saves what is due of a round. False: the training goes on."""
-        if self._guard is not None and self._guard.fired_rules > len(self._told_rules):
-            self._heed_rules()
+        self._heed_rules()
         self._evals_log = evals_log
         self._save_round(model, epoch)
         self._rounds = epoch + 1
@@ -153,7 +152,7 @@ class Hook(BaseHook, TrainingCallback):
         self._save_missed_round(model)
         if self._came_from_elsewhere:
             self.close()  # Nobody else knows of it.
-        elif self._guard is not None:
+        else:
             self._heed_rules()
         return model
 
@@ -339,8 +338,11 @@ class Hook(BaseHook, TrainingCallback):
     # of Dask need. A copy of it for any other purpose does nothing.
 
     def __getstate__(self) -> dict[str, Any]:
-        if self._core is not None or self._closed:
+        if self._has_begun or self._closed:
             return {}
+        if self._core is not None:
+            self._core.abandon()  # The run is of those that it goes to.
+            self._core = self._guard = None
         self._has_gone_elsewhere = True
         built_in = self._built_in()
         collections = (c.to_json() for c in self.collection_manager.get_collections().values())

@@ -108,8 +108,8 @@ TEST_F(StatusCommandTest, PendingFilesAreNotCounted) {
 TEST_F(StatusCommandTest, LostTensorsAreTheCommandsNo) {
   PutStep(0, "worker_0");
   run::Ledger ledger = MakeLedger("worker_0");
-  ledger.errors = 1;
-  ledger.lost = 2;
+  ledger.stats.errors = 1;
+  ledger.stats.lost = 2;
   ledger.messages["write"] = "no space left on device";
   PutLedger(ledger);
   EXPECT_EQ(Status(), kExitFound);

@@ -82,13 +82,14 @@ void AddCounters(const RunTotals& totals, Screen& screen) {
                 "dropped or lost is not known");
     return;
   }
-  screen.Line("scalars", fmt::format("{}", totals.scalars));
-  screen.Line("stalls", fmt::format("{} ({:.2f} s)", totals.stalls,
-                                    totals.stalled_seconds));
-  screen.Line("dropped", fmt::format("{}", totals.dropped));
-  screen.Line("skipped", fmt::format("{}", totals.skipped));
-  screen.Line("errors", fmt::format("{}", totals.errors));
-  screen.Line("lost", fmt::format("{}", totals.lost));
+  const HookStats& stats = totals.stats;
+  screen.Line("scalars", fmt::format("{}", stats.scalars_saved));
+  screen.Line("stalls", fmt::format("{} ({:.2f} s)", stats.stalls,
+                                    stats.stalled_seconds));
+  screen.Line("dropped", fmt::format("{}", stats.dropped));
+  screen.Line("skipped", fmt::format("{}", stats.skipped));
+  screen.Line("errors", fmt::format("{}", stats.errors));
+  screen.Line("lost", fmt::format("{}", stats.lost));
 }
 
 void AddMessages(const RunSummary& summary, Screen& screen) {
@@ -134,14 +135,15 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
   for (size_t i = 0; i < shown; ++i) {
     const WorkerSummary& worker = summary.workers[i];
     const run::Ledger ledger = worker.ledger.value_or(run::Ledger{});
+    const HookStats& stats = ledger.stats;
     const std::string_view closed = !worker.ledger  ? "?"
                                     : ledger.closed ? "yes"
                                                     : "no";
     screen.Raw(fmt::format(
         kRow, Printable(worker.worker), width,
         StepsText(worker.steps, worker.first_step, worker.last_step),
-        worker.tensors, HumanBytes(worker.bytes), ledger.scalars_saved,
-        ledger.dropped, ledger.skipped, ledger.errors, ledger.lost, closed));
+        worker.tensors, HumanBytes(worker.bytes), stats.scalars_saved,
+        stats.dropped, stats.skipped, stats.errors, stats.lost, closed));
   }
   if (shown < summary.workers.size()) {
     screen.Raw(fmt::format("... and {} more workers; --json lists them all\n",

@@ -20,9 +20,9 @@ using ::testing::Not;
 
 TEST(StatusTextTest, ShowsARunOnOneScreen) {
   RunSummary run = MakeRun({MakeWorker("worker_0", false, 3)});
-  run.workers[0].ledger->scalars_saved = 21;
-  run.workers[0].ledger->stalls = 2;
-  run.workers[0].ledger->stalled_seconds = 0.25;
+  run.workers[0].ledger->stats.scalars_saved = 21;
+  run.workers[0].ledger->stats.stalls = 2;
+  run.workers[0].ledger->stats.stalled_seconds = 0.25;
   run.info = {.id = "an-id", .state = RunState::kRunning};
   EXPECT_EQ(StatusText(StatusOf(run, "/runs/a", kNow)),
             "run       /runs/a\n"
@@ -45,7 +45,7 @@ TEST(StatusTextTest, GivesEachOfSeveralWorkersARow) {
   RunSummary run = MakeRun(
       {MakeWorker("worker_0", true, 0), MakeWorker("worker_1", true, 0)});
   run.info.state = RunState::kFinished;
-  run.workers[1].ledger->lost = 4;
+  run.workers[1].ledger->stats.lost = 4;
   const std::string text = StatusText(StatusOf(run, "/runs/a", kNow));
   EXPECT_THAT(text, HasSubstr("state     finished\n"));
   EXPECT_THAT(text, HasSubstr("workers   2 of 2\n"));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,8 @@
 
 #include "net.h"
 #include "smdebug/guard.h"
+#include "smdebug/run.h"
+#include "smdebug/storage.h"
 #include "smdebug/trial.h"
 
 namespace smdebug {
@@ -454,6 +457,19 @@ TEST_F(TorchHookTest, AStrictHookDoesNotThrowFromItsDestructor) {
     hook.BeginStep();
     hook.SaveTensor("x", torch::ones(2), {"mine"});
   }  // The end of the process, if this throws.
+}
+
+TEST_F(TorchHookTest, ATrainingThatThrowsLeavesAFailedRun) {
+  Net net;
+  EXPECT_THROW(
+      {
+        TorchHook hook(Config());
+        hook.Register(net);
+        Train(&hook, net, 1);
+        throw std::runtime_error("boom");
+      },
+      std::runtime_error);
+  EXPECT_EQ(LookAtRun(*OpenStorage(run())).state, RunState::kFailed);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import copy
 import gc
 import io
 import multiprocessing
+import os
 import pickle
 import weakref
 from pathlib import Path
@@ -102,6 +103,28 @@ def test_a_child_that_runs_the_model_neither_hangs_nor_writes(
     assert child.exitcode == 0
     assert hook.step == 0
     assert read_run().steps() == [0]
+
+
+def test_a_child_forked_before_the_first_step_writes_nothing(
+    make_hook: MakeHook, read_run: ReadRun, run_dir: Path
+) -> None:
+    torch.set_num_threads(1)
+    net = Net()
+    hook = make_hook(save_all=True)
+    hook.register_module(net)
+    child = os.fork()
+    if child == 0:
+        try:
+            hook.save_scalar("in_child", 1)
+            net(torch.randn(2, 4))
+            hook.close()
+        finally:
+            os._exit(len([path for path in run_dir.rglob("*") if path.is_file()]))
+    assert os.waitpid(child, 0)[1] == 0
+    net(torch.randn(2, 4))
+    trial = read_run()
+    assert trial.steps() == [0]
+    assert "scalar/in_child" not in trial.tensor_names()
 
 
 class Numbers(torch.utils.data.Dataset[torch.Tensor]):

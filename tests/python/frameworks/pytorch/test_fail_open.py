@@ -24,6 +24,7 @@ from smdebug.exceptions import (
 )
 from smdebug.pytorch import watched
 from smdebug.trials import create_trial
+from support.log import logged
 from support.torch_hooks import MakeHook
 from support.torch_nets import Net, train
 from torch import nn
@@ -110,7 +111,7 @@ def test_a_folder_that_cannot_be_made(
 
 CORE_CALLS = [
     *("__init__", "begin_step", "set_mode", "save_many", "save_tensor", "save_scalar"),
-    *("are_due", "skip", "close", "step", "ForwardCallback", "TensorCallback"),
+    *("are_due", "leave_out", "close", "step", "ForwardCallback", "TensorCallback"),
 ]
 
 
@@ -181,6 +182,23 @@ def test_a_fault_is_in_the_ledger(
     weights(hook)
     ledger = json.loads((run_dir / "ledger/worker_0.json").read_text())
     assert any("injected" in text for text in ledger["messages"].values())
+
+
+def test_a_fault_that_comes_again_is_told_once_and_counted(
+    make_hook: MakeHook, run_dir: Path
+) -> None:
+    with logged() as texts:
+        hook = make_hook(save_all=True)
+        hook.register_module(net := Net())
+        for _ in range(3):
+            net(torch.randn(1, 4))
+            hook.save_scalar("x", [1, 2])
+        hook.close()
+    assert len([text for text in texts if "not one number" in text]) == 1
+    assert hook.stats["skipped"] == 3
+    ledger = json.loads((run_dir / "ledger/worker_0.json").read_text())
+    assert any("not one number" in text for text in ledger["messages"].values())
+    assert create_trial(str(run_dir)).tensor("fc_output_0").steps() == [0, 1, 2]
 
 
 def test_strict_hooks_raise(make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch) -> None:

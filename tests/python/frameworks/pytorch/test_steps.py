@@ -245,6 +245,41 @@ def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun)
     assert "between" in trial.tensor_names(collection="default")
 
 
+def test_collections_may_change_between_an_early_value_and_the_first_step(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    net = Net()
+    hook = make_hook(include_collections=["mine", "layer"])
+    kept = torch.ones(2)
+    hook.save_scalar("early", 7)
+    hook.save_tensor("waits", kept)
+    kept.zero_()
+    hook.get_collection("mine").include("fc_output")
+    hook.get_collection("layer").add_module_tensors(net.fc, inputs=True)
+    hook.register_module(net)
+    for x, _ in batches(2):
+        net(x).sum().backward()
+    trial = read_run()
+    assert trial.tensor("scalar/early").value(0).item() == 7
+    assert trial.tensor("waits").value(0).tolist() == [1, 1]
+    assert trial.tensor("fc_output_0").steps() == [0, 1]
+    assert trial.tensor("fc_input_0").steps() == [0, 1]
+
+
+def test_what_waits_for_the_first_step_is_bounded(
+    make_hook: MakeHook, read_run: ReadRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMDEBUG_BUFFER_MB", "1")
+    net = Net()
+    hook = make_hook()
+    hook.save_tensor("large", torch.ones(1 << 20))
+    hook.save_tensor("small", torch.ones(2))
+    hook.register_module(net)
+    net(torch.randn(2, 4))
+    assert hook.stats["skipped"] == 1
+    assert "large" not in read_run().tensor_names()
+
+
 def test_a_tensor_waits_as_it_was_and_the_last_is_not_lost(
     make_hook: MakeHook, read_run: ReadRun
 ) -> None:

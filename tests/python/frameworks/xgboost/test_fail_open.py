@@ -63,7 +63,7 @@ class FaultyCore:
 
 
 CALLS = ["begin_step", "save_items", "save_numbers", "save_importance", "save_as", "save_many"]
-CALLS += ["save", "are_due", "due_key", "end_step", "close", "skip", "set_mode"]
+CALLS += ["save", "are_due", "due_key", "end_step", "close", "leave_out", "set_mode"]
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -1,0 +1,42 @@
+#include "src/hook/ledger_writer.h"
+
+namespace smdebug::hook {
+namespace {
+
+// How often the ledger is rewritten at most.
+constexpr std::chrono::seconds kLedgerInterval{1};
+
+}  // namespace
+
+run::Ledger LedgerWriter::Now() const {
+  run::Ledger ledger;
+  ledger.last_step = last_step_.load(std::memory_order_relaxed);
+  tally_->FillIn(ledger);
+  return ledger;
+}
+
+void LedgerWriter::Update() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - written_ < kLedgerInterval) return;
+  written_ = now;
+  try {
+    folder_->WriteLedger(Now());
+  } catch (...) {
+    fail_open_->Keep("ledger");
+  }
+}
+
+void LedgerWriter::Leave(std::optional<Ending> ending,
+                         std::string_view reason) {
+  try {
+    if (ending) {
+      folder_->Leave(Now(), *ending, reason);
+    } else {
+      folder_->Abandon(Now());
+    }
+  } catch (...) {
+    fail_open_->Keep("close");
+  }
+}
+
+}  // namespace smdebug::hook
