@@ -182,6 +182,13 @@ class Storage {
   // whoever is interrupted calls it again. Throws IoError.
   virtual void MoveAll(std::string_view from, std::string_view to);
 
+  // From now on this object means the folder that is there now, whatever name
+  // it is given: one that takes its place is not touched, and one that was
+  // removed is not made again. Makes it if it is missing. To be called before
+  // other threads use the object. Nothing happens where a root cannot move.
+  // Throws IoError.
+  virtual void Hold() {}
+
   // Watches the files right below the root, and those at any depth below
   // `folders`, which are of the form of keys. Neither the root nor the folders
   // need to exist yet. nullptr where the store cannot tell; the caller has to

@@ -107,6 +107,16 @@ TEST_F(HookFaultTest, AFullDiskLosesOnlyWhatDoesNotFit) {
   }
   EXPECT_GE(said, 1);
   EXPECT_LE(said, 4);
+  // The run tells of it, though the disk is full to the end.
+  EXPECT_TRUE(LastLedger().closed);
+  EXPECT_EQ(LastLedger().stats.lost, stats.lost);
+  EXPECT_THAT(Keys(faulty_.inner(), "training"), SizeIs(1));
+}
+
+TEST_F(HookFaultTest, AFullDiskIsRefused) {
+  faulty_.plan().FillDiskAfter(1000);
+  EXPECT_THROW(Open(), IoError);
+  EXPECT_THAT(Keys(faulty_.inner(), ""), IsEmpty());
 }
 
 TEST_F(HookFaultTest, AfterAFullDiskHasRoomAgainStepsAreSavedAgain) {

@@ -74,6 +74,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
   folder_ = std::make_unique<run::RunFolder>(storage_,
                                              FolderOptions(config_, worker));
   folder_->Enter();
+  if (tensorboard != nullptr) tensorboard->Hold();
   writer_ = std::make_unique<Writer>(
       WriterOptions{.worker = worker_,
                     .num_workers = WritingWorkers(config_, worker),

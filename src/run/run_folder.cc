@@ -26,6 +26,9 @@ namespace {
 // How often one who waits for another to prepare the folder looks again.
 constexpr std::chrono::milliseconds kLookAgainAfter{100};
 
+// Enough for the last ledger and the end marker.
+constexpr size_t kReservedBytes = size_t{16} << 10;
+
 // Workers of a job that neither has a name nor tells where its workers meet
 // start within this time of each other.
 constexpr double kTogetherSeconds = 600;
@@ -63,9 +66,9 @@ Entered RunFolder::Enter() {
     if (plan.join) {
       run_id_ = survey.id;
       entered_ = true;
+      storage_->Hold();
       const bool again = SetAsideOwnFiles();
-      presence_ = Presence(PresenceName(*storage_, run_id_, options_.worker));
-      WriteLedger({});
+      Begin();
       return again ? Entered::kContinued : Entered::kJoined;
     }
     // An identity that was used here is of another run.
@@ -74,10 +77,10 @@ Entered RunFolder::Enter() {
     run_id_ = options_.run_id.empty() || is_used ? NewRunId() : options_.run_id;
     if (!TakeClaim(found, plan.moving)) continue;
     entered_ = true;
+    storage_->Hold();
     SMDEBUG_KILL_POINT("after_claim");
     if (!plan.moving.empty()) SetAside(plan.moving);
-    presence_ = Presence(PresenceName(*storage_, run_id_, options_.worker));
-    WriteLedger({});
+    Begin();
     SMDEBUG_KILL_POINT("after_enter");
     return Entered::kNew;
   }
@@ -159,7 +162,23 @@ int64_t RunFolder::CountPrevious() const {
 
 void RunFolder::CheckWritable() const {
   // Destroyed before it is published, it leaves nothing behind.
-  storage_->Create(fmt::format("{}.{}", kClaimKey, getpid()));
+  MakeReserve(fmt::format("{}.{}", kClaimKey, getpid()));
+}
+
+std::unique_ptr<PendingFile> RunFolder::MakeReserve(
+    const std::string& key) const {
+  static const std::string kFill(kReservedBytes, ' ');
+  auto file = storage_->Create(key);
+  const Bytes parts[] = {base::AsBytes(kFill)};
+  file->Append(parts);
+  file->Flush();
+  return file;
+}
+
+void RunFolder::Begin() {
+  reserve_ = MakeReserve(LedgerKey(options_.worker) + ".reserve");
+  presence_ = Presence(PresenceName(*storage_, run_id_, options_.worker));
+  WriteLedger({});
 }
 
 Claim RunFolder::OwnClaim() const {
@@ -271,6 +290,7 @@ void RunFolder::WriteLedger(Ledger ledger) {
 }
 
 void RunFolder::Leave(Ledger ledger, Ending ending, std::string_view reason) {
+  reserve_ = nullptr;
   ledger.closed = true;
   ledger.ending = EndingName(ending);
   ledger.reason = reason;
@@ -290,6 +310,7 @@ void RunFolder::Leave(Ledger ledger, Ending ending, std::string_view reason) {
 }
 
 void RunFolder::Abandon(Ledger ledger) {
+  reserve_ = nullptr;
   ledger.closed = true;
   ledger.ending = EndingName(Ending::kInterrupted);
   ledger.reason = "started over";

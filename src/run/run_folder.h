@@ -87,6 +87,10 @@ class RunFolder {
   int64_t CountPrevious() const;
   void CheckWorkerIsFree(const Survey& survey) const;
   void CheckWritable() const;
+  // Takes some room in the store, until the file is destroyed. Throws IoError.
+  std::unique_ptr<PendingFile> MakeReserve(const std::string& key) const;
+  // What comes first once the folder is this worker's.
+  void Begin();
   // False if another process was faster.
   bool TakeClaim(const std::optional<VersionedText>& found,
                  const std::string& moving);
@@ -108,6 +112,8 @@ class RunFolder {
   const double started_;
   std::string run_id_;
   Presence presence_;
+  // So that on a full disk the run can still tell what was lost.
+  std::unique_ptr<PendingFile> reserve_;
   bool entered_ = false;
 };
 

@@ -74,7 +74,7 @@ bool CreateLocalExclusive(const LocalRoot& root, std::string_view key,
     return code == 0;
   });
   if (created) return true;
-  if (errno != EEXIST) ThrowIoError("create", path, errno);
+  if (errno != EEXIST) ThrowIoError(root, "create", path, errno);
   if (is_file) return false;
   throw IoError("create", path, IoKind::kDenied,
                 "something that is no file has this name");
@@ -84,8 +84,7 @@ bool ReplaceLocalIfUnchanged(const LocalRoot& root, std::string_view key,
                              std::string_view version, Bytes content) {
   const std::string path = root.PathOf(key);
   // Whoever replaces a file under a condition holds the root meanwhile.
-  const base::Fd lock(
-      open(root.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Fd lock = root.OpenSelf(O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (lock.valid() && flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
   const Place place = root.Find(key);

@@ -24,7 +24,7 @@ class LocalFile final : public PendingFile {
       file_ = OpenFresh(place.folder.get(), WrittenName(place));
       return file_.valid();
     });
-    if (!opened) ThrowIoError("create", path_, errno);
+    if (!opened) ThrowIoError(root_, "create", path_, errno);
   }
 
   ~LocalFile() override {
@@ -98,7 +98,7 @@ class LocalFile final : public PendingFile {
 
   [[noreturn]] void Fail(std::string_view operation, int code) {
     code_ = code;
-    ThrowIoError(operation, path_, code);
+    ThrowIoError(root_, operation, path_, code);
   }
 
   const LocalRoot root_;

@@ -32,7 +32,7 @@ bool IsValidFolder(std::string_view folder) {
 // their keys: empty for the root, else ending in '/'.
 class Walk {
  public:
-  Walk(const std::string& root, std::string_view prefix,
+  Walk(const LocalRoot& root, std::string_view prefix,
        std::string_view start_after, size_t limit)
       : root_(root),
         prefix_(prefix),
@@ -40,10 +40,10 @@ class Walk {
         limit_(limit) {}
 
   std::vector<FileInfo> Run() {
-    base::Fd folder(open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    base::Fd folder = root_.OpenSelf(O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!folder.valid()) {
       if (errno == ENOENT) return {};
-      throw IoError("list", root_, errno);
+      throw IoError("list", root_.path(), errno);
     }
     // Down to the deepest folder that all keys with the prefix share.
     for (size_t begin = 0, slash = 0;
@@ -160,10 +160,10 @@ class Walk {
   }
 
   std::string PathOf(std::string_view key) const {
-    return root_ + '/' + std::string(key);
+    return root_.path() + '/' + std::string(key);
   }
 
-  const std::string& root_;
+  const LocalRoot& root_;
   const std::string_view prefix_;
   const std::string_view start_after_;
   const size_t limit_;
@@ -172,7 +172,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<FileInfo> ListLocalFiles(const std::string& root,
+std::vector<FileInfo> ListLocalFiles(const LocalRoot& root,
                                      std::string_view prefix,
                                      std::string_view start_after,
                                      size_t limit) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "smdebug/storage.h"
+#include "src/storage/local_root.h"
 
 namespace smdebug::storage {
 
@@ -12,7 +13,7 @@ namespace smdebug::storage {
 // below the root are neither listed nor followed. Files that come or go during
 // the walk may be missed. Folders behind the last file of `limit` are not read.
 // Throws IoError.
-std::vector<FileInfo> ListLocalFiles(const std::string& root,
+std::vector<FileInfo> ListLocalFiles(const LocalRoot& root,
                                      std::string_view prefix,
                                      std::string_view start_after,
                                      size_t limit);

@@ -49,15 +49,32 @@ std::string LocalRoot::Join(std::string_view below) const {
   return path.append(path_).append("/").append(below);
 }
 
-base::Fd LocalRoot::OpenSelf() const {
-  return base::Fd(open(path_.c_str(), kRootFolder));
+bool LocalRoot::Hold() {
+  if (held_ != nullptr) return true;
+  if (!MakeFolders(path_)) return false;
+  base::Fd self = OpenSelf(kRootFolder);
+  if (!self.valid()) return false;
+  held_ = std::make_shared<const base::Fd>(std::move(self));
+  return true;
+}
+
+bool LocalRoot::IsGone() const noexcept {
+  struct stat status {};
+  return held_ != nullptr && fstat(held_->get(), &status) == 0 &&
+         status.st_nlink == 0;
+}
+
+base::Fd LocalRoot::OpenSelf(int flags) const {
+  return base::Fd(held_ == nullptr ? open(path_.c_str(), flags)
+                                   : openat(held_->get(), ".", flags));
 }
 
 base::Fd LocalRoot::Open(std::string_view below, int flags) const {
+  if (held_ != nullptr) return OpenBeneath(held_->get(), below, flags);
   base::Fd direct = OpenLinkless(Join(below), flags);
   if (direct.valid() || errno != ELOOP) return direct;
   // There is a link, above the root or below it.
-  base::Fd root = OpenSelf();
+  base::Fd root = OpenSelf(kRootFolder);
   return root.valid() ? OpenBeneath(root.get(), below, flags) : std::move(root);
 }
 
@@ -65,7 +82,8 @@ Place LocalRoot::Find(std::string_view key) const {
   const auto [parent, name] = SplitKey(key);
   Place place;
   place.name = name;
-  place.folder = parent.empty() ? OpenSelf() : Open(parent, kRootFolder);
+  place.folder =
+      parent.empty() ? OpenSelf(kRootFolder) : Open(parent, kRootFolder);
   return place;
 }
 
@@ -75,19 +93,19 @@ bool LocalRoot::At(std::string_view key,
   for (int attempts = 1;; ++attempts) {
     Place place = Find(key);
     if (!place.folder.valid() && errno == ENOENT && !parent.empty()) {
-      place.folder = OpenSelf();
+      place.folder = OpenSelf(kRootFolder);
       if (place.folder.valid()) {
         place.folder = MakeBeneath(place.folder.get(), parent);
       }
     }
     if (place.folder.valid() && attempt(place)) return true;
     if (errno != ENOENT || attempts == kMostRounds) return false;
-    if (!MakeFolders(path_)) return false;
+    if (held_ == nullptr && !MakeFolders(path_)) return false;
   }
 }
 
 int LocalRoot::Sync(std::string_view key) const noexcept {
-  const base::Fd root(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Fd root = OpenSelf(O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!root.valid()) return errno;
   for (auto parent = SplitKey(key).first; !parent.empty();
        parent = SplitKey(parent).first) {
@@ -113,6 +131,13 @@ void ThrowIoError(std::string_view operation, const std::string& path,
   throw IoError(operation, path, IoKind::kDenied,
                 "a symbolic link is in the way, and below the folder of a run "
                 "none is followed");
+}
+
+void ThrowIoError(const LocalRoot& root, std::string_view operation,
+                  const std::string& path, int code) {
+  if (code != ENOENT || !root.IsGone()) ThrowIoError(operation, path, code);
+  throw IoError(operation, path, IoKind::kMissing,
+                "the folder was removed while it was in use");
 }
 
 }  // namespace smdebug::storage

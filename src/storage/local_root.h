@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,8 @@ struct Place {
 };
 
 // The root of a local storage. It may be a symbolic link, and it may be removed
-// and made again, so it is opened anew each time. Below it no link is followed;
-// see beneath.h for how that is told. Thread-safe.
+// and made again, so it is opened anew each time unless it is held. Below it no
+// link is followed; see beneath.h for how that is told. Thread-safe.
 class LocalRoot {
  public:
   // `path` is absolute, so that a later chdir() does not move the run, and has
@@ -25,6 +26,16 @@ class LocalRoot {
   explicit LocalRoot(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const noexcept { return path_; }
+
+  // Makes the folder if it is missing and keeps to it from now on, also in
+  // copies made later. False, and errno set, if that cannot be.
+  bool Hold();
+
+  // Whether the folder that is held was removed.
+  bool IsGone() const noexcept;
+
+  // The root itself. Not valid, and errno set, if it cannot be opened.
+  base::Fd OpenSelf(int flags) const;
 
   // For messages. Throws std::invalid_argument for what is no key.
   std::string PathOf(std::string_view key) const;
@@ -49,9 +60,9 @@ class LocalRoot {
 
  private:
   std::string Join(std::string_view below) const;
-  base::Fd OpenSelf() const;
 
   const std::string path_;
+  std::shared_ptr<const base::Fd> held_;  // Null if it is not held.
 };
 
 // Whether an errno value says that there is no file: a name is missing, a file
@@ -61,6 +72,10 @@ bool IsAbsent(int code) noexcept;
 // Throws the IoError for an errno value, in clear words where a link is in the
 // way.
 [[noreturn]] void ThrowIoError(std::string_view operation,
+                               const std::string& path, int code);
+// Likewise, or where the folder of `root` is gone.
+[[noreturn]] void ThrowIoError(const LocalRoot& root,
+                               std::string_view operation,
                                const std::string& path, int code);
 
 }  // namespace smdebug::storage

@@ -117,7 +117,7 @@ class LocalStorage final : public Storage {
   std::vector<FileInfo> List(std::string_view prefix,
                              std::string_view start_after,
                              size_t limit) const override {
-    return storage::ListLocalFiles(root(), prefix, start_after, limit);
+    return storage::ListLocalFiles(root_, prefix, start_after, limit);
   }
 
   void Remove(std::string_view key) override {
@@ -167,6 +167,10 @@ class LocalStorage final : public Storage {
     Storage::MoveAll(from, to);
   }
 
+  void Hold() override {
+    if (!root_.Hold()) storage::ThrowIoError("open", root(), errno);
+  }
+
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
     return storage::WatchLocalFiles(root(), folders);
@@ -196,13 +200,16 @@ class LocalStorage final : public Storage {
     return opened;
   }
 
-  const storage::LocalRoot root_;
+  storage::LocalRoot root_;
 };
 
 }  // namespace
 
 std::shared_ptr<Storage> OpenLocalStorage(std::string_view root) {
   if (root.empty()) throw ConfigError("storage root", root, "a folder's path");
+  if (root.find('\0') != std::string_view::npos) {
+    throw ConfigError("storage root", root, "a path without the character NUL");
+  }
   std::string path =
       std::filesystem::absolute(base::ExpandHome(root)).lexically_normal();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();

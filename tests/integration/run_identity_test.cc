@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -30,6 +31,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::SaveEverything;
 using testing::SaveFloats;
+using ::testing::SizeIs;
 using testing::TempDir;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -200,6 +202,70 @@ TEST_F(RunIdentityTest, ASecondJobIsRefusedByNameOfTheWriter) {
   first.Close();
   EXPECT_EQ(first.stats().steps_saved, 1);
   EXPECT_THROW(Hook(SaveEverything(run_)), RunExistsError);
+}
+
+// A folder of a run that is being written goes away under the writer.
+class LostFolderTest : public RunIdentityTest {
+ protected:
+  void SaveStep(Hook& hook, float value) {
+    hook.BeginStep();
+    SaveFloats(hook, "x", {value});
+    hook.EndStep();
+  }
+  void SaveSteps(Hook& hook, int count, float value) {
+    const HookStats before = hook.stats();
+    for (int step = 0; step < count; ++step) SaveStep(hook, value);
+    const int64_t done = before.steps_saved + before.lost + count;
+    while (hook.stats().steps_saved + hook.stats().lost < done) {
+      std::this_thread::yield();
+    }
+  }
+
+  const std::string moved_ = dir_ / "moved";
+};
+
+TEST_F(LostFolderTest, ARunGoesOnInAFolderThatIsMoved) {
+  Hook first(SaveEverything(run_));
+  SaveSteps(first, 3, 1);
+  std::filesystem::rename(run_, moved_);
+  SaveSteps(first, 3, 1);
+  EXPECT_FALSE(std::filesystem::exists(run_));
+  {
+    Hook second(SaveEverything(run_));
+    SaveSteps(second, 2, 2);
+    SaveSteps(first, 3, 1);
+    second.Close();
+  }
+  first.Close();
+  EXPECT_EQ(first.stats().errors, 0);
+  const auto trial = Open();
+  EXPECT_THAT(trial->Steps(), ElementsAre(0, 1));
+  EXPECT_EQ(trial->tensor("x").At(1).Get(0), 2);
+  Trial kept(OpenLocalStorage(moved_), {});
+  EXPECT_THAT(kept.Steps(), SizeIs(9));
+  EXPECT_EQ(kept.run_info().state, RunState::kFinished);
+}
+
+TEST_F(LostFolderTest, ARunWhoseFolderIsRemovedIsLostAndSaysSo) {
+  Hook first(SaveEverything(run_));
+  SaveSteps(first, 3, 1);
+  std::filesystem::remove_all(run_);
+  SaveSteps(first, 3, 1);
+  EXPECT_FALSE(std::filesystem::exists(run_));
+  {
+    Hook second(SaveEverything(run_));
+    SaveSteps(second, 2, 2);
+    SaveSteps(first, 3, 1);
+    second.Close();
+  }
+  first.Close();
+  EXPECT_EQ(first.stats().steps_saved, 3);
+  EXPECT_EQ(first.stats().lost, 6);
+  EXPECT_GT(first.stats().errors, 0);
+  const auto trial = Open();
+  EXPECT_THAT(trial->Steps(), ElementsAre(0, 1));
+  EXPECT_EQ(trial->tensor("x").At(1).Get(0), 2);
+  EXPECT_EQ(trial->run_info().state, RunState::kFinished);
 }
 
 }  // namespace

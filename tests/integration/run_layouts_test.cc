@@ -139,7 +139,7 @@ TEST_P(RunLayoutsTest, ARunIsWrittenReadJudgedSummarizedAndVerified) {
   EXPECT_TRUE(status.well());
   EXPECT_EQ(status.summary.info.state, RunState::kFinished);
   EXPECT_EQ(status.summary.steps, 12);
-  EXPECT_EQ(status.totals.scalars, 12);
+  EXPECT_EQ(status.totals.stats.scalars_saved, 12);
   ExpectSound(12);
 }
 

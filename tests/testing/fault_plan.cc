@@ -119,4 +119,11 @@ uint64_t FaultPlan::TakeSpace(uint64_t bytes) {
   return taken;
 }
 
+void FaultPlan::GiveSpace(uint64_t bytes) {
+  const base::MutexLock lock(mu_);
+  if (space_ == UINT64_MAX || bytes == 0) return;
+  space_ += bytes;
+  disk_full_ = false;
+}
+
 }  // namespace smdebug::testing

@@ -17,11 +17,18 @@ class FaultFile final : public PendingFile {
         plan_(std::move(plan)),
         path_(std::move(path)) {}
 
+  ~FaultFile() override {
+    if (!published_) plan_->GiveSpace(taken_);
+  }
+  FaultFile(const FaultFile&) = delete;
+  FaultFile& operator=(const FaultFile&) = delete;
+
   void Append(std::span<const Bytes> parts) override {
     Enter(Operation::kAppend);
     uint64_t bytes = 0;
     for (const Bytes part : parts) bytes += part.size();
     const uint64_t fitting = plan_->TakeSpace(bytes);
+    taken_ += fitting;
     if (fitting == bytes) {
       inner_->Append(parts);
       return;
@@ -45,6 +52,7 @@ class FaultFile final : public PendingFile {
   void Publish() override {
     Enter(Operation::kPublish);
     inner_->Publish();
+    published_ = true;
   }
 
  private:
@@ -62,6 +70,8 @@ class FaultFile final : public PendingFile {
   const std::unique_ptr<PendingFile> inner_;
   const std::shared_ptr<FaultPlan> plan_;
   const std::string path_;
+  uint64_t taken_ = 0;
+  bool published_ = false;
   int code_ = 0;
 };
 

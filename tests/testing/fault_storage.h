@@ -50,6 +50,8 @@ class FaultPlan {
 
   // For the storage: how many of `bytes` still fit on the disk; takes them.
   uint64_t TakeSpace(uint64_t bytes);
+  // For the storage: a file of so many bytes is gone before it was published.
+  void GiveSpace(uint64_t bytes);
 
  private:
   struct Rule {

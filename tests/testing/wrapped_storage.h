@@ -87,6 +87,7 @@ class WrappedStorage : public Storage {
     Before(Operation::kMove, from);
     inner_->Move(from, to);
   }
+  void Hold() override { inner_->Hold(); }
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
     return inner_->Watch(folders);
