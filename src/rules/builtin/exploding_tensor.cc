@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,20 @@ constexpr int64_t kRobustInfinite = 2;
 
 // NaN is ordinary there.
 bool IsTreeTable(std::string_view name) { return name.starts_with("trees/"); }
+
+// "1 value is NaN", "2 values are infinite", "1 value is NaN and 2 are
+// infinite".
+std::string DescribeCounts(int64_t nan, int64_t infinite) {
+  const auto be = [](int64_t count) { return count == 1 ? "is" : "are"; };
+  const auto values = [&](int64_t count) {
+    return fmt::format("{} value{} {}", count, count == 1 ? "" : "s",
+                       be(count));
+  };
+  if (infinite == 0) return values(nan) + " NaN";
+  if (nan == 0) return values(infinite) + " infinite";
+  return fmt::format("{} NaN and {} {} infinite", values(nan), infinite,
+                     be(infinite));
+}
 
 // When robust, infinities have to be there twice in a row, as those of a step
 // that loss scaling skips are not, and not all be negative, as those of a mask
@@ -51,8 +66,7 @@ class ExplodingTensor final : public Rule {
            .value = static_cast<double>(bad),
            .threshold = 0,
            .message = found->counted
-                          ? fmt::format("{} values are NaN and {} infinite",
-                                        found->nan, found->infinite)
+                          ? DescribeCounts(found->nan, found->infinite)
                           : std::string("a reduction of it is not finite")});
     }
     return findings;

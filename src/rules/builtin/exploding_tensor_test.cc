@@ -43,6 +43,25 @@ TEST(ExplodingTensorTest, WholeNumbersAndTextsNeverFire) {
   EXPECT_THAT(run.Fired("ExplodingTensor"), IsEmpty());
 }
 
+TEST(ExplodingTensorTest, MessagesCountWhatThereIs) {
+  FakeRun run;
+  run.At(0).Put("a", {1, kNan});
+  run.At(1).Put("a", {kNan, kNan});
+  run.At(2).Put("a", {kInf, 1});
+  run.At(3).Put("a", {kInf, -kInf});
+  run.At(4).Put("a", {kInf, kNan});
+  run.At(5).Put("a", {kNan, kNan, kInf, kInf});
+  std::vector<std::string> messages;
+  for (const Finding& finding : run.Judge("ExplodingTensor")) {
+    messages.push_back(finding.message);
+  }
+  EXPECT_THAT(
+      messages,
+      ElementsAre("1 value is NaN", "2 values are NaN", "1 value is infinite",
+                  "2 values are infinite", "1 value is NaN and 1 is infinite",
+                  "2 values are NaN and 2 are infinite"));
+}
+
 TEST(ExplodingTensorTest, CountsAreEnough) {
   FakeRun run;
   run.At(0).PutCounts("a", {.count = 4, .nan = 1});
