@@ -1,16 +1,21 @@
 #include "src/query/run_summary.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
 #include "src/index/collections_file.h"
 #include "src/index/step_index.h"
+#include "src/query/links.h"
+#include "src/query/text.h"
 #include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "src/steps/step_source.h"
 
 namespace smdebug::query {
@@ -44,15 +49,20 @@ class Summarizer {
       : storage_(storage), source_(steps::OpenStepSource(&storage)) {}
 
   RunSummary Summarize() {
+    FindLinkedFolders();
     if (!run::HoldsRun(storage_)) {
-      throw FormatError(storage_.root(), run::WhyNoRun(storage_));
+      if (linked_.empty()) {
+        throw FormatError(storage_.root(), run::WhyNoRun(storage_));
+      }
+      throw FormatError(fmt::format("{}/{}", storage_.root(), *linked_.begin()),
+                        kLinkInTheWay);
     }
     // The order is that of a writer, backwards: what is seen first implies
     // that what it depends on is there when it is looked for later.
     const run::Survey survey = run::LookAt(storage_);
     summary_.info = survey.info;
     summary_.ended = survey.marker.has_value();
-    summary_.damage = survey.damage;
+    std::ranges::copy(survey.damage, std::back_inserter(summary_.damage));
     for (const Damage& damage : survey.damage) {
       Worker(*run::ParseWorkerFileKey(damage.file));
     }
@@ -63,6 +73,7 @@ class Summarizer {
     const std::vector<steps::StepItem> items = source_->List({});
     ReadContentSizes();
     for (const steps::StepItem& item : items) ReadStep(item);
+    CheckLedgers(survey);
     summary_.steps = static_cast<int64_t>(steps_.size());
     for (auto& [name, worker] : workers_) {
       summary_.workers.push_back(std::move(worker));
@@ -75,6 +86,51 @@ class Summarizer {
     WorkerSummary& worker = workers_[name];
     worker.worker = name;
     return worker;
+  }
+
+  // Of those that are looked into here.
+  void FindLinkedFolders() {
+    for (const auto& [prefix, kind] :
+         {std::pair{run::kIndexPrefix, DamageKind::kBadIndex},
+          {run::kEventsPrefix, DamageKind::kMissingContent},
+          {run::kCollectionsPrefix, DamageKind::kBadCollections},
+          {run::kLedgerPrefix, DamageKind::kBadLedger}}) {
+      AddLink(FindLink(storage_, run::FolderOf(prefix)), kind);
+    }
+  }
+
+  // Notes a link, if it is one, the first time that it is met; tells whether it
+  // is one.
+  bool AddLink(const std::string& link, DamageKind kind) {
+    if (link.empty()) return false;
+    if (linked_.insert(link).second) {
+      AddDamage(link, std::string(kLinkInTheWay), kind);
+    }
+    return true;
+  }
+
+  // A ledger is written after the steps that it counts, and was read before
+  // they were listed.
+  void CheckLedgers(const run::Survey& survey) {
+    const std::string folder(run::FolderOf(run::kIndexPrefix));
+    if (linked_.contains(folder)) return;
+    for (const auto& [name, worker] : workers_) {
+      if (!worker.ledger) continue;
+      if (!worker.ledger->closed && !survey.info.over()) continue;
+      const int64_t saved = worker.ledger->stats.steps_saved;
+      const int64_t there = indexed_[name];
+      if (saved <= there) continue;
+      // Another job may be setting the run aside.
+      if (run::IdentityOf(storage_) != survey.id) return;
+      AddDamage(folder,
+                fmt::format("{} {} missing: the ledger of {} says {} {} saved, "
+                            "{} {} there",
+                            Counted(saved - there, "step"),
+                            saved - there == 1 ? "is" : "are", name, saved,
+                            saved == 1 ? "was" : "were", there,
+                            there == 1 ? "is" : "are"),
+                DamageKind::kMissingContent);
+    }
   }
 
   // Calls `parse`, and notes a FormatError as damage of `name`.
@@ -136,6 +192,7 @@ class Summarizer {
                 DamageKind::kBadName);
       return;
     }
+    ++indexed_[run::EncodeWorker(item.worker)];
     Check(item.name, DamageKind::kBadIndex, [&] {
       const std::optional<steps::StepRecord> record = source_->ReadIndex(item);
       if (!record) return;
@@ -161,9 +218,10 @@ class Summarizer {
     std::string name = source_->NameOf({item.step, item.worker, record.place});
     const auto size = content_sizes_.find(name);
     if (size == content_sizes_.end()) {
+      constexpr auto kKind = DamageKind::kMissingContent;
+      if (AddLink(FindLink(storage_, name), kKind)) return;
       AddDamage(std::move(name),
-                fmt::format("is missing, but {} names it", item.name),
-                DamageKind::kMissingContent);
+                fmt::format("is missing, but {} names it", item.name), kKind);
       return;
     }
     std::string reason = FindEntryBeyond(record.index, size->second);
@@ -177,6 +235,8 @@ class Summarizer {
   RunSummary summary_;
   std::map<std::string, WorkerSummary> workers_;
   std::set<int64_t> steps_;
+  std::map<std::string, int64_t> indexed_;  // By worker, those damaged too.
+  std::set<std::string> linked_;            // Symbolic links that were met.
   std::unordered_map<std::string, uint64_t> content_sizes_;
 };
 

@@ -33,8 +33,10 @@ struct RunSummary {
 };
 
 // Reads the index of every step of the run and checks each against the size of
-// its content; reads no values. Throws IoError, and FormatError if the folder
-// holds no run at all.
+// its content, and the number of them against the ledgers; reads no values.
+// Where a symbolic link is in the way, it is named once as damage in place of
+// what lies behind it. Throws IoError, and FormatError if the folder holds no
+// run at all.
 RunSummary SummarizeRun(const Storage& storage);
 
 }  // namespace smdebug::query

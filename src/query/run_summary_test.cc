@@ -15,6 +15,7 @@
 namespace smdebug::query {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -219,6 +220,32 @@ TEST_F(RunSummaryTest, ALedgerThatDoesNotParseIsDamage) {
   PutFile(*storage_, run::LedgerKey("worker_0"), R"({"lost": "many"})");
   ExpectOneDamage(run::LedgerKey("worker_0"), "lost: expected a whole number");
   EXPECT_FALSE(SummarizeRun(*storage_).workers.at(0).ledger.has_value());
+}
+
+TEST_F(RunSummaryTest, StepsThatALedgerCountsAndNobodyHasAreDamage) {
+  PutStep(0, "worker_0");
+  PutStep(1, "worker_0");
+  run::Ledger ledger = {.worker = "worker_0", .closed = true};
+  ledger.stats.steps_saved = 300;
+  PutFile(*storage_, run::LedgerKey("worker_0"), ToJson(ledger));
+  ExpectOneDamage("index",
+                  "298 steps are missing: the ledger of worker_0 says 300 were "
+                  "saved, 2 are there");
+  // What is damaged is there.
+  PutFile(*storage_, run::IndexFileKey(1, "worker_0"), "{");
+  EXPECT_THAT(SummarizeRun(*storage_).damage,
+              Contains(Field(&Damage::reason, HasSubstr("2 are there"))));
+}
+
+TEST_F(RunSummaryTest, ALedgerThatCountsFewerStepsIsOlder) {
+  PutStep(0, "worker_0");
+  PutStep(1, "worker_0");
+  run::Ledger ledger = {.worker = "worker_0", .closed = true};
+  for (const int64_t saved : {0, 1, 2}) {
+    ledger.stats.steps_saved = saved;
+    PutFile(*storage_, run::LedgerKey("worker_0"), ToJson(ledger));
+    EXPECT_THAT(SummarizeRun(*storage_).damage, IsEmpty());
+  }
 }
 
 TEST_F(RunSummaryTest, ReadsTenThousandSteps) {

@@ -1,5 +1,7 @@
 #include "src/query/verify_run.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,9 +12,11 @@
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
 #include "src/index/step_index.h"
+#include "src/query/links.h"
 #include "src/query/run_summary.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
+#include "src/run/keys.h"
 #include "src/steps/step_source.h"
 
 namespace smdebug::query {
@@ -38,6 +42,12 @@ std::optional<size_t> FindBreak(Bytes file) {
   return std::nullopt;
 }
 
+// Whether it is one of a whole folder of the run.
+bool IsOfFolder(const Damage& damage) {
+  return std::ranges::find(run::kRunPrefixes, damage.file, run::FolderOf) !=
+         run::kRunPrefixes.end();
+}
+
 // Verifies one run. One thread at a time.
 class Verifier {
  public:
@@ -52,7 +62,8 @@ class Verifier {
     for (Damage& damage : SummarizeRun(storage_).damage) {
       // Steps are looked at more closely below.
       if (damage.kind == DamageKind::kBadCollections ||
-          damage.kind == DamageKind::kBadLedger) {
+          damage.kind == DamageKind::kBadLedger || IsOfFolder(damage)) {
+        if (damage.reason == kLinkInTheWay) linked_.insert(damage.file);
         result_.damage.push_back(std::move(damage));
       }
     }
@@ -62,8 +73,13 @@ class Verifier {
     for (const steps::StepItem& item : source_->List({})) VerifyStep(item);
     for (const steps::ContentItem& item : contents) {
       if (named_.contains(item.name) || !item.worker) continue;
-      result_.leftovers.push_back(item.name);
       progress_(item.size);
+      const auto index = of_damaged_.find(item.name);
+      if (index == of_damaged_.end()) {
+        result_.leftovers.push_back(item.name);
+      } else {
+        result_.unchecked.push_back({item.name, index->second});
+      }
     }
     return std::move(result_);
   }
@@ -85,6 +101,7 @@ class Verifier {
       ++result_.index_files;
       AddDamage(item.name, std::string(error.reason()), {},
                 DamageKind::kBadIndex);
+      of_damaged_.emplace(source_->NameOf({item.step, item.worker}), item.name);
     }
   }
 
@@ -96,6 +113,14 @@ class Verifier {
     const bool first_time = named_.insert(key).second;
     const std::optional<Blob> blob = source_->Read(content, 0, UINT64_MAX);
     if (!blob) {
+      const std::string link = FindLink(storage_, key);
+      if (!link.empty()) {
+        if (linked_.insert(link).second) {
+          AddDamage(link, std::string(kLinkInTheWay), {},
+                    DamageKind::kMissingContent);
+        }
+        return;
+      }
       AddDamage(key, fmt::format("is missing, but {} names it", item.name), {},
                 DamageKind::kMissingContent);
       return;
@@ -168,7 +193,10 @@ class Verifier {
   const Storage& storage_;
   const std::unique_ptr<const steps::StepSource> source_;
   const std::function<void(uint64_t)>& progress_;
-  std::set<std::string> named_;  // Event files that an index names.
+  std::set<std::string> named_;   // Event files that an index names.
+  std::set<std::string> linked_;  // Symbolic links that were met.
+  // Damaged indexes by the event file that goes with each.
+  std::map<std::string, std::string> of_damaged_;
   VerifyResult result_;
 };
 
@@ -195,6 +223,10 @@ Json ToJson(const VerifyResult& result) {
          {"tensor", one.tensor.empty() ? Json() : Json(one.tensor)},
          {"reason", one.reason}});
   }
+  Json unchecked = Json::array();
+  for (const VerifyResult::Unchecked& one : result.unchecked) {
+    unchecked.push_back({{"file", one.file}, {"index", one.index}});
+  }
   return {{"run", result.run},
           {"well", result.damage.empty()},
           {"index_files", result.index_files},
@@ -203,6 +235,7 @@ Json ToJson(const VerifyResult& result) {
           {"bytes", result.bytes},
           {"with_checksum", result.values - result.without_checksum},
           {"without_checksum", result.without_checksum},
+          {"unchecked", std::move(unchecked)},
           {"leftovers", result.leftovers},
           {"damage", std::move(damage)}};
 }

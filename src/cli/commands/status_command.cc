@@ -63,14 +63,15 @@ damage    none
 | `steps` | steps that at least one worker saved, the first and the last |
 | `tensors` | values in the index files: tensors, reductions, and scalars at steps with files |
 | `size` | bytes of the event files |
-| `scalars` ... `lost` | sums over the [ledgers](../formats/run-folder.md). Runs of smdebug 1.0 have none; one line says so. |
+| `scalars` ... `lost` | sums over the [ledgers](../formats/run-folder.md). If there is none, as in runs of smdebug 1.0, or none that can be read, one line says so. |
 | `trouble` | the first messages from the ledgers |
 | `damage` | files that are not what they should be, and why. The first five are shown. |
 
 With more than one worker a table follows, one row per worker.
 
 Damage is: an index, collections or ledger file that cannot be understood; an event file that an index names and that is missing, or shorter than
-the index says. An event file without an index is a step being written, and `.tmp` files are ignored.
+the index says; steps that the ledger of a worker counts, which has closed or is gone, and that are not there; a symbolic link in place of a folder or file of the run, for none is
+followed below its folder. An event file without an index is a step being written, and `.tmp` files are ignored.
 
 | Key in JSON | Value |
 |---|---|

@@ -49,6 +49,13 @@ void PrintText(const VerifyResult& result, Streams streams) {
   line("values",
        fmt::format("{}, {}", result.values, HumanBytes(result.bytes)));
   line("checksums", ChecksumText(result));
+  for (size_t i = 0; i < std::min(result.unchecked.size(), kMostShown); ++i) {
+    const VerifyResult::Unchecked& one = result.unchecked[i];
+    line(i == 0 ? "unchecked" : "",
+         fmt::format("{}: belongs to {}, which is damaged", one.file,
+                     one.index));
+  }
+  more(result.unchecked.size());
   for (size_t i = 0; i < std::min(result.leftovers.size(), kMostShown); ++i) {
     line(i == 0 ? "leftover" : "",
          fmt::format("{}: no index names it, as a killed writer leaves it; "
@@ -96,10 +103,14 @@ class VerifyCommand final : public Command {
 carry its name; the rest of an event file must be whole records too. Runs of smdebug 1.0 have no checksums: their framing and content are checked, and the
 summary says how many values carry none.
 
-An event file that no index names is what a writer leaves that was killed between the two. It is mentioned, and is not damage. `.tmp` files are ignored.
+An event file whose index is damaged cannot be checked: only the index tells what it holds. It is named with its index. One that has no index is what a writer leaves that was
+killed between the two. It is mentioned, and is not damage. `.tmp` files are ignored.
 
-JSON: `run`, `well`, `index_files`, `event_files`, `values`, `bytes` (of the event files), `with_checksum`, `without_checksum`, `leftovers` (a list of files),
-and `damage`, a list of objects with `file`, `tensor` (null for the file as a whole) and `reason`.
+A step that the ledger of a worker counts and that is not there is damage. So is a symbolic link in place of a folder or file of a run: none is followed. To keep a run on another
+disk, move all of it; the folder of the run itself may be a link.
+
+JSON: `run`, `well`, `index_files`, `event_files`, `values`, `bytes` (of the event files), `with_checksum`, `without_checksum`, `unchecked` (a list of objects with `file` and
+`index`), `leftovers` (a list of files), and `damage`, a list of objects with `file`, `tensor` (null for the file as a whole) and `reason`.
 )";
   }
 

@@ -75,11 +75,16 @@ std::string StepsText(int64_t count, int64_t first, int64_t last) {
   return count == 0 ? "0" : fmt::format("{} ({}..{})", count, first, last);
 }
 
-void AddCounters(const RunTotals& totals, Screen& screen) {
+void AddCounters(const RunStatus& status, Screen& screen) {
+  const RunTotals& totals = status.totals;
   if (totals.ledgers == 0) {
-    screen.Line("ledger",
-                "none (written by smdebug 1.0?), so what was "
-                "dropped or lost is not known");
+    const bool is_damaged =
+        std::ranges::find(status.summary.damage, DamageKind::kBadLedger,
+                          &Damage::kind) != status.summary.damage.end();
+    screen.Line(
+        "ledger",
+        fmt::format("{}, so what was dropped or lost is not known",
+                    is_damaged ? "damaged" : "none (written by smdebug 1.0?)"));
     return;
   }
   const HookStats& stats = totals.stats;
@@ -167,7 +172,7 @@ std::string StatusText(const RunStatus& status) {
               StepsText(summary.steps, totals.first_step, totals.last_step));
   screen.Line("tensors", fmt::format("{}", totals.tensors));
   screen.Line("size", HumanBytes(totals.bytes));
-  AddCounters(totals, screen);
+  AddCounters(status, screen);
   AddMessages(summary, screen);
   AddDamage(summary.damage, screen);
   if (summary.workers.size() > 1) AddWorkerTable(summary, screen);

@@ -83,6 +83,20 @@ TEST(StatusTextTest, WithoutLedgersLossIsSaidToBeUnknown) {
   EXPECT_THAT(text, Not(HasSubstr("\nlost")));
 }
 
+TEST(StatusTextTest, ADamagedLedgerIsNotCalledAbsent) {
+  RunSummary run = MakeRun({MakeWorker("worker_0", true, 0)});
+  run.workers[0].ledger.reset();
+  EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
+              HasSubstr("ledger    none (written by smdebug 1.0?), so"));
+  run.damage.push_back({.file = "ledger/worker_0.json",
+                        .reason = "is not JSON",
+                        .kind = DamageKind::kBadLedger});
+  const std::string text = StatusText(StatusOf(run, "r", kNow));
+  EXPECT_THAT(text, HasSubstr("ledger    damaged, so what was dropped or lost "
+                              "is not known\n"));
+  EXPECT_THAT(text, Not(HasSubstr("smdebug 1.0")));
+}
+
 TEST(StatusTextTest, TroubleAndDamageShowTheFirstFewAndCountTheRest) {
   RunSummary run = MakeRun({MakeWorker("worker_0", true, 0)});
   for (char kind = 'a'; kind < 'h'; ++kind) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
+#include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/cli.h"
+#include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/temp_dir.h"
 
@@ -64,6 +68,25 @@ inline void WriteSmallRun(
     hook.SaveScalar("loss", 1.0 / static_cast<double>(step + 1));
   }
   hook.Close();
+}
+
+// Rewrites the ledger of a finished run's only worker.
+inline void EditLedger(const std::string& run,
+                       const std::function<void(run::Ledger&)>& edit) {
+  const std::string key = run::LedgerKey("worker_0");
+  run::Ledger ledger = run::ParseLedger(ReadFile(run + "/" + key), key);
+  edit(ledger);
+  WriteFile(run + "/" + key, ToJson(ledger));
+}
+
+// Makes a finished run one whose process was killed before it closed it.
+inline void MakeKilled(const std::string& run) {
+  std::filesystem::remove(run + "/" + std::string(run::kEndMarkerKey));
+  EditLedger(run, [](run::Ledger& ledger) {
+    ledger.closed = false;
+    ledger.ending.clear();
+    ledger.pid = 0x3FFF'FFFF;  // Above what Linux gives out.
+  });
 }
 
 // Tests that read one small run, written once for all of them.

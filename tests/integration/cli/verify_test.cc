@@ -19,9 +19,11 @@ namespace {
 
 using testing::CallCli;
 using testing::CliOutcome;
+using testing::EditLedger;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::ReadFile;
 using testing::TempDir;
 using testing::WriteFile;
@@ -150,11 +152,78 @@ TEST_F(VerifyTest, ARecordInTheWrongPlaceIsFound) {
 
 TEST_F(VerifyTest, WhatAKilledWriterLeavesIsNoDamage) {
   std::filesystem::remove(PathOf(index_));
+  EditLedger(run_, [](run::Ledger& ledger) { --ledger.stats.steps_saved; });
   WriteFile(PathOf(run::IndexFileKey(9, "worker_0") + ".tmp"), "{");
   const CliOutcome outcome = Verify();
   EXPECT_EQ(outcome.code, kExitOk) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("leftover   " + event_ + ": no index"));
   EXPECT_EQ(VerifyJson()["leftovers"], nlohmann::json({event_}));
+}
+
+TEST_F(VerifyTest, AnEventFileOfADamagedIndexIsNoLeftover) {
+  WriteFile(PathOf(index_), "{");
+  const CliOutcome outcome = Verify();
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.out, Not(HasSubstr("leftover")));
+  EXPECT_THAT(outcome.out, HasSubstr("unchecked  " + event_ + ": belongs to " +
+                                     index_ + ", which is damaged\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("damage     1 place\n"));
+  const auto json = VerifyJson();
+  EXPECT_EQ(json["leftovers"].size(), 0u);
+  ASSERT_EQ(json["unchecked"].size(), 1u);
+  EXPECT_EQ(json["unchecked"][0]["file"], event_);
+  EXPECT_EQ(json["unchecked"][0]["index"], index_);
+}
+
+TEST_F(VerifyTest, AStepThatTheLedgerCountsAndNobodyHasIsDamage) {
+  std::filesystem::remove(PathOf(index_));
+  for (const char* command : {"status", "verify"}) {
+    const CliOutcome outcome = CallCli({command, run_});
+    EXPECT_EQ(outcome.code, kExitFound) << command;
+    EXPECT_THAT(outcome.out,
+                HasSubstr("index: 1 step is missing: the ledger of worker_0 "
+                          "says 6 were saved, 5 are there\n"));
+  }
+}
+
+TEST_F(VerifyTest, ALinkInPlaceOfAFolderIsNamedOnce) {
+  for (const std::string folder :
+       {"events", "index", "collections", "ledger", "events/000000000002"}) {
+    const std::string away = dir_ / "away";
+    std::filesystem::rename(PathOf(folder), away);
+    std::filesystem::create_directory_symlink(away, PathOf(folder));
+    for (const char* command : {"status", "verify"}) {
+      const CliOutcome outcome = CallCli({command, run_});
+      EXPECT_EQ(outcome.code, kExitFound) << command << folder;
+      EXPECT_THAT(outcome.out,
+                  HasSubstr(" " + folder +
+                            ": a symbolic link is in the way, "
+                            "and below the folder of a run none is followed"));
+      EXPECT_THAT(outcome.out, Not(HasSubstr("missing")));
+      EXPECT_THAT(outcome.out, Not(HasSubstr("smdebug 1.0?")));
+      EXPECT_EQ(CallCli({command, run_, "--json"}).json()["damage"].size(), 1u)
+          << command << folder;
+    }
+    std::filesystem::remove(PathOf(folder));
+    std::filesystem::rename(away, PathOf(folder));
+  }
+  EXPECT_EQ(Verify().code, kExitOk);
+}
+
+TEST_F(VerifyTest, ARunOfWhichAllIsBehindLinksIsNotCalledAbsent) {
+  std::filesystem::remove(PathOf(std::string(run::kEndMarkerKey)));
+  std::filesystem::create_directory(dir_ / "away");
+  for (const std::string folder :
+       {"events", "index", "collections", "ledger"}) {
+    const std::string away = (dir_ / "away/") + folder;
+    std::filesystem::rename(PathOf(folder), away);
+    std::filesystem::create_directory_symlink(away, PathOf(folder));
+  }
+  for (const char* command : {"status", "verify"}) {
+    const CliOutcome outcome = CallCli({command, run_});
+    EXPECT_EQ(outcome.code, kExitError) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("a symbolic link is in the way"));
+  }
 }
 
 TEST_F(VerifyTest, ValuesWithoutChecksumAreCounted) {
