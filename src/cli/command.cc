@@ -99,6 +99,15 @@ std::function<void(const std::string& root)> WaitNotice(std::ostream& err) {
   };
 }
 
+bool TellEnd(const RunInfo& info, std::ostream& err) {
+  if (!info.over() || info.state == RunState::kFinished) return false;
+  err << fmt::format("smdebug: the run {} {}{}{}\n",
+                     info.state == RunState::kFailed ? "has" : "was",
+                     RunStateName(info.state), info.reason.empty() ? "" : ": ",
+                     Printable(info.reason));
+  return true;
+}
+
 int Main(const std::vector<std::string>& args, Streams streams) {
   try {
     if (args == std::vector<std::string>{"help", "--markdown"}) {

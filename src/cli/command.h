@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/run.h"
 #include "src/cli/output/terminal.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
@@ -31,6 +32,10 @@ struct Streams {
 
 // Says on `err` that a run is awaited, for query::AwaitRunFolder().
 std::function<void(const std::string& root)> WaitNotice(std::ostream& err);
+
+// Says on `err` how a run ended that did not finish, and tells whether it said
+// anything.
+bool TellEnd(const RunInfo& info, std::ostream& err);
 
 // One exit code of a command, and when it is given.
 struct ExitCode {

@@ -91,5 +91,45 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
   }
 }
 
+TEST(CommandTest, NumbersThatAreNotAllowedAreNamedWithWhatIs) {
+  const std::string seconds = "a number of seconds, 0 or more";
+  const std::string number = "a number, 0 or more";
+  const std::string whole = "a whole number of at least 0";
+  const struct {
+    std::vector<std::string> args;
+    std::string option;
+    std::string allowed;
+  } cases[] = {
+      {{"tail", "r"}, "--timeout", seconds},
+      {{"tail", "r"}, "--from", whole},
+      {{"watch", "r", "--rule", "Overfit"}, "--timeout", seconds},
+      {{"watch", "r", "--rule", "Overfit"}, "--start-step", whole},
+      {{"check", "r", "--rule", "Overfit"}, "--end-step", whole},
+      {{"diff", "r", "s"}, "--rtol", number},
+      {{"diff", "r", "s"}, "--atol", number},
+      {{"diff", "r", "s"}, "--limit", whole},
+      {{"plot", "r", "t"}, "--width", "a whole number from 20 to 1000"},
+      {{"plot", "r", "t"}, "--height", "a whole number from 3 to 1000"},
+      {{"plot", "r", "t", "--json"},
+       "--points",
+       "a whole number of at least 1"},
+      {{"ls", "r"}, "--step", whole},
+      {{"export", "r", "--csv", "-"}, "--step", whole},
+      {{"show", "r", "t"}, "--step", whole + ", or last"},
+      {{"show", "r", "t"}, "--values", whole + ", or all"},
+  };
+  for (const auto& test : cases) {
+    for (const std::string value : {"-1", "x", "", "1x", "nan", "-inf"}) {
+      std::vector<std::string> args = test.args;
+      args.insert(args.end(), {test.option, value});
+      const CliOutcome outcome = CallCli(args);
+      EXPECT_EQ(outcome.code, kExitError);
+      EXPECT_EQ(outcome.err, "smdebug: " + test.option + ": '" + value +
+                                 "' is not allowed; expected " + test.allowed +
+                                 "\nRun with --help for more.\n");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace smdebug::cli

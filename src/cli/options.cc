@@ -1,5 +1,9 @@
 #include "src/cli/options.h"
 
+#include <charconv>
+#include <cmath>
+#include <utility>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -29,6 +33,24 @@ CLI::Option* AddChecked(CLI::App& app, const std::string& name,
           description)
       ->type_name(type)
       ->expected(1);
+}
+
+// The finite number of 0 or more that `text` is, if it is one.
+std::optional<double> ParseNumber(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  if (!std::isfinite(number) || number < 0) return std::nullopt;
+  return number;
+}
+
+std::string Describe(WholeNumbers allowed) {
+  if (allowed.most == WholeNumbers{}.most) {
+    return fmt::format("a whole number of at least {}", allowed.least);
+  }
+  return fmt::format("a whole number from {} to {}", allowed.least,
+                     allowed.most);
 }
 
 }  // namespace
@@ -109,6 +131,44 @@ void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
              })
       ->delimiter(',')
       ->take_all();
+}
+
+void AddSeconds(CLI::App& app, const std::string& name,
+                std::optional<double>& seconds,
+                const std::string& description) {
+  AddChecked(app, name, "S", description,
+             [&seconds](const std::string& text) -> std::string {
+               const auto parsed = ParseNumber(text);
+               if (!parsed) return "a number of seconds, 0 or more";
+               seconds = parsed;
+               return {};
+             });
+}
+
+void AddTolerance(CLI::App& app, const std::string& name, double& tolerance,
+                  const std::string& description) {
+  AddChecked(app, name, "X", description,
+             [&tolerance](const std::string& text) -> std::string {
+               const auto parsed = ParseNumber(text);
+               if (!parsed) return "a number, 0 or more";
+               tolerance = *parsed;
+               return {};
+             });
+}
+
+CLI::Option* AddWhole(CLI::App& app, const std::string& name,
+                      WholeNumbers allowed, std::function<void(int64_t)> set,
+                      const std::string& description) {
+  return AddChecked(
+      app, name, "N", description,
+      [allowed, set = std::move(set)](const std::string& text) -> std::string {
+        const auto parsed = base::ParseInt(text);
+        if (!parsed || *parsed < allowed.least || *parsed > allowed.most) {
+          return Describe(allowed);
+        }
+        set(*parsed);
+        return {};
+      });
 }
 
 }  // namespace smdebug::cli

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +12,8 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
 class App;
-}
+class Option;
+}  // namespace CLI
 
 // Options that several commands share, declared in one place so that they are
 // spelt, read and explained alike. Each is bound to the variable given, which
@@ -31,5 +34,24 @@ void AddStep(CLI::App& app, std::optional<int64_t>& step, bool or_last);
 // Names of reductions, separated by commas or given several times.
 void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
                    const std::string& description);
+
+// A number of seconds, 0 or more.
+void AddSeconds(CLI::App& app, const std::string& name,
+                std::optional<double>& seconds, const std::string& description);
+
+// A number, 0 or more.
+void AddTolerance(CLI::App& app, const std::string& name, double& tolerance,
+                  const std::string& description);
+
+// Whole numbers that an option takes, both ends included.
+struct WholeNumbers {
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int64_t>::max();
+};
+
+// One of `allowed`, which is handed to `set`.
+CLI::Option* AddWhole(CLI::App& app, const std::string& name,
+                      WholeNumbers allowed, std::function<void(int64_t)> set,
+                      const std::string& description);
 
 }  // namespace smdebug::cli

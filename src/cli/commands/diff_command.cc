@@ -52,20 +52,16 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
     app.add_option("b", b_, "Folder of the run to compare it with")
         ->required()
         ->type_name("");
-    app.add_option("--rtol", options_.tolerance.rtol,
-                   "Tolerance relative to b; default: 1e-05")
-        ->type_name("X")
-        ->check(CLI::NonNegativeNumber.description(""));
-    app.add_option("--atol", options_.tolerance.atol,
-                   "Absolute tolerance; default: 1e-08")
-        ->type_name("X")
-        ->check(CLI::NonNegativeNumber.description(""));
+    AddTolerance(app, "--rtol", options_.tolerance.rtol,
+                 "Tolerance relative to b; default: 1e-05");
+    AddTolerance(app, "--atol", options_.tolerance.atol,
+                 "Absolute tolerance; default: 1e-08");
     AddRegex(app, options_.regexes);
     AddMode(app, options_.mode);
-    app.add_option("--limit", options_.limit,
-                   "How many of the largest differences to list; default: 10")
-        ->type_name("N")
-        ->check(CLI::NonNegativeNumber.description(""));
+    AddWhole(
+        app, "--limit", {},
+        [this](int64_t limit) { options_.limit = static_cast<size_t>(limit); },
+        "How many of the largest differences to list; default: 10");
     AddJson(app, json_);
   }
 

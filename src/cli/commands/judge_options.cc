@@ -47,14 +47,12 @@ void JudgeOptions::Declare(CLI::App& app) {
                  "JSON file with rules in the form of SageMaker's "
                  "DebugRuleConfigurations")
       ->type_name("FILE");
-  app.add_option("--start-step", start_step,
-                 "First step to judge, over all modes; default: 0")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--end-step", end_step,
-                 "Judge steps below this one; default: all")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+  AddWhole(
+      app, "--start-step", {}, [this](int64_t step) { start_step = step; },
+      "First step to judge, over all modes; default: 0");
+  AddWhole(
+      app, "--end-step", {}, [this](int64_t step) { end_step = step; },
+      "Judge steps below this one; default: all");
   AddWorker(app, worker);
   app.add_flag("--all-workers", all_workers,
                "Judge what each worker saved, apart")

@@ -77,22 +77,22 @@ their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg
     AddReductions(app, reductions_, "What to plot: " + ReductionNames());
     AddMode(app, mode_);
     AddWorker(app, worker_);
-    app.add_option("--width", width_,
-                   "Columns of the whole; default: those of the terminal, 80 "
-                   "elsewhere")
-        ->check(CLI::Range(20, 1000).description(""))
-        ->type_name("N");
-    app.add_option("--height", height_, "Rows of the curve; default: 16")
-        ->check(CLI::Range(3, 1000).description(""))
-        ->type_name("N");
+    AddWhole(
+        app, "--width", {.least = 20, .most = 1000},
+        [this](int64_t width) { width_ = static_cast<size_t>(width); },
+        "Columns of the whole; default: those of the terminal, 80 elsewhere");
+    AddWhole(
+        app, "--height", {.least = 3, .most = 1000},
+        [this](int64_t height) { height_ = static_cast<size_t>(height); },
+        "Rows of the curve; default: 16");
     AddAscii(app, ascii_);
     AddJson(app, json_);
-    app.add_option("--points", points_,
-                   "With --json: put the steps together in at most so many "
-                   "buckets; default: every step by itself")
-        ->check(CLI::PositiveNumber.description(""))
-        ->needs("--json")
-        ->type_name("N");
+    AddWhole(
+        app, "--points", {.least = 1},
+        [this](int64_t points) { points_ = static_cast<size_t>(points); },
+        "With --json: put the steps together in at most so many buckets; "
+        "default: every step by itself")
+        ->needs("--json");
   }
 
   int Run(Streams streams) override {

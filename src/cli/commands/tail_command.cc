@@ -73,14 +73,16 @@ class TailCommand final : public Command {
            "'.scalars[\"scalar/loss\"].value'\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "the job has ended, and every step was shown"},
+    return {{kExitOk,
+             "the job has ended, however it did, and every step was shown"},
             {kExitFound, "nothing new came for --timeout seconds"},
             {kExitError, "the path can never be a run, or cannot be read"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
     return R"(Shows the last 10 steps, or those from `--from` on, then each new step when every worker has saved it, until the job has ended. It waits for a run that does not
-exist yet. A job that was killed leaves no end marker; then only `--timeout` or Ctrl-C ends the command.
+exist yet. A job that was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that
+did not finish: that it has failed, or was interrupted or killed, and why. The exit code is 0 then as well. On another machine a process counts as gone when its ledger has not changed for five minutes.
 
 A line has the step, its mode and step in the mode, the worker (or how many), the number of tensors, and the numbers saved there: scalars and other tensors
 of one element. Scalars that were saved at steps between those that are saved whole come with the next of these, on lines of their own. With `--tensor`
@@ -98,14 +100,12 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
         ->type_name("REGEX")
         ->expected(1)
         ->take_all();
-    app.add_option("--from", options_.from,
-                   "First step to show, over all modes; default: the last 10")
-        ->type_name("N");
-    app.add_option("--timeout", timeout_,
-                   "Give up when nothing new comes for so many seconds; "
-                   "default: never")
-        ->type_name("S")
-        ->check(CLI::NonNegativeNumber.description(""));
+    AddWhole(
+        app, "--from", {}, [this](int64_t step) { options_.from = step; },
+        "First step to show, over all modes; default: the last 10");
+    AddSeconds(app, "--timeout", timeout_,
+               "Give up when nothing new comes for so many seconds; default: "
+               "never");
     AddJson(app, json_);
   }
 
@@ -122,7 +122,8 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       for (const StepLine& line : lines) Print(line, streams.out);
       streams.out.flush();
       if (ended) {
-        if (streams.err_terminal.is_terminal) {
+        if (!TellEnd(trial->run_info(), streams.err) &&
+            streams.err_terminal.is_terminal) {
           streams.err << "the job has ended\n";
         }
         return kExitOk;

@@ -14,6 +14,7 @@
 #include "src/cli/command.h"
 #include "src/cli/commands/judge_options.h"
 #include "src/cli/interrupt.h"
+#include "src/cli/options.h"
 #include "src/cli/output/text.h"
 #include "src/cli/output/watch_view.h"
 #include "src/query/open_run.h"
@@ -50,7 +51,7 @@ class WatchCommand final : public Command {
            "  smdebug watch --json ./run --rule ExplodingTensor | jq .step\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "the job has ended, and no rule fired"},
+    return {{kExitOk, "the job has ended, however it did, and no rule fired"},
             {kExitFound, "a rule fired"},
             {kExitError,
              "a rule could not be evaluated, nothing new came for --timeout "
@@ -59,7 +60,8 @@ class WatchCommand final : public Command {
   }
   std::string_view details() const override {
     return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
-was killed leaves no end marker; then `StalledTrainingRule` tells, and `--timeout` or Ctrl-C ends the command.
+was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that did not finish: that it has
+failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. On another machine a process counts as gone when its ledger has not changed for five minutes.
 
 On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
@@ -80,11 +82,9 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
   void Declare(CLI::App& app) override {
     options_.Declare(app);
-    app.add_option("--timeout", timeout_,
-                   "Give up when nothing new comes for so many seconds; "
-                   "default: never")
-        ->type_name("S")
-        ->check(CLI::NonNegativeNumber.description(""));
+    AddSeconds(app, "--timeout", timeout_,
+               "Give up when nothing new comes for so many seconds; default: "
+               "never");
   }
 
   int Run(Streams streams) override {
@@ -141,23 +141,12 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);
     view.End(verdict);
-    TellEnd(*trial, streams);
+    TellEnd(trial->run_info(), streams.err);
     const int code = ExitCodeOf(verdict.reports);
     if (verdict.ended) return code;
     if (is_job_stopped && !interrupt.interrupted()) return code;
     const int stopped = Stopped(interrupt, streams);
     return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
-  }
-
-  // Says so if the job did not finish.
-  static void TellEnd(const Trial& trial, Streams streams) {
-    const RunInfo info = trial.run_info();
-    if (!info.over() || info.state == RunState::kFinished) return;
-    streams.err << fmt::format("smdebug: the run {} {}{}{}\n",
-                               info.state == RunState::kFailed ? "has" : "was",
-                               RunStateName(info.state),
-                               info.reason.empty() ? "" : ": ",
-                               Printable(info.reason));
   }
 
   int Stopped(const InterruptScope& interrupt, Streams streams) const {

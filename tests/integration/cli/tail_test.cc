@@ -23,8 +23,11 @@ namespace {
 
 using testing::CallCli;
 using testing::CliOutcome;
+using testing::EditLedger;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::LiveCall;
+using testing::MakeKilled;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using ::testing::StartsWith;
@@ -161,6 +164,27 @@ TEST(TailTest, GivesUpWhenNothingNewComes) {
   EXPECT_THAT(outcome.err, HasSubstr("nothing new for 0 s"));
   outcome = CallCli({"tail", dir / "absent", "--timeout", "0"});
   EXPECT_EQ(outcome.code, kExitFound);
+}
+
+TEST(TailTest, SaysHowAJobEndedThatDidNotFinish) {
+  const TempDir dir;
+  WriteSmallRun(dir / "run");
+  EXPECT_THAT(CallCli({"tail", dir / "run"}).err, IsEmpty());
+  MakeKilled(dir / "run");
+  CliOutcome outcome = CallCli({"tail", dir / "run", "--from", "5"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.err, StartsWith("smdebug: the run was killed: worker_0"));
+  EXPECT_EQ(outcome.out,
+            "       5  EVAL 1  worker_0  2 tensors  loss 0.166667\n");
+
+  EditLedger(dir / "run", [](run::Ledger& ledger) {
+    ledger.closed = true;
+    ledger.ending = "failed";
+    ledger.reason = "ValueError: no";
+  });
+  outcome = CallCli({"tail", dir / "run"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_EQ(outcome.err, "smdebug: the run has failed: ValueError: no\n");
 }
 
 TEST(TailTest, WhatCanNeverBeARunIsAnError) {

@@ -24,12 +24,14 @@ using testing::CallCli;
 using testing::CliOutcome;
 using ::testing::HasSubstr;
 using testing::LiveCall;
+using testing::MakeKilled;
 using ::testing::Not;
 using testing::ReadFile;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using ::testing::StartsWith;
 using testing::TempDir;
+using testing::WriteSmallRun;
 
 void SaveStep(Hook& hook, float value) {
   hook.BeginStep();
@@ -113,6 +115,17 @@ TEST(WatchTest, GivesUpWhenNothingComes) {
       {"watch", dir / "run", "--timeout", "0", "--rule", "ExplodingTensor"});
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.err, HasSubstr("nothing new for 0 s"));
+}
+
+TEST(WatchTest, AKilledJobIsToldAndItsExitCodeIsThatOfTheRules) {
+  const TempDir dir;
+  WriteSmallRun(dir / "run");
+  MakeKilled(dir / "run");
+  const CliOutcome outcome =
+      CallCli({"watch", dir / "run", "--rule", "ExplodingTensor"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.err, StartsWith("smdebug: the run was killed: worker_0"));
+  EXPECT_EQ(outcome.out, "ExplodingTensor  NoIssuesFound\n");
 }
 
 TEST(WatchTest, ATerminalIsDrawnAgainInPlace) {
