@@ -247,23 +247,6 @@ TEST(HookProcessTest, ARerunAfterACrashJustWorks) {
   EXPECT_THAT(Steps(*OpenLocalStorage(run + "/previous/1")), ElementsAre(0, 1));
 }
 
-TEST(HookProcessTest, AFolderThatVanishesIsMadeAgain) {
-  TempDir dir;
-  const std::string run = dir / "run";
-  Hook hook(SaveEverything(run));
-  hook.BeginStep();
-  SaveFloats(hook, "x", {1});
-  hook.EndStep();
-  while (hook.stats().steps_saved < 1) std::this_thread::yield();
-  std::filesystem::remove_all(run);
-  for (int i = 0; i < 3; ++i) {
-    hook.BeginStep();
-    SaveFloats(hook, "x", {1});
-  }
-  hook.Close();
-  EXPECT_THAT(Steps(*OpenLocalStorage(run)), ElementsAre(1, 2, 3));
-}
-
 TEST(HookProcessTest, AnOutDirThatCannotBeIsRefused) {
   TempDir dir;
   testing::WriteFile(dir / "file", "not a folder");
