@@ -82,7 +82,7 @@ class TailCommand final : public Command {
   std::string_view details() const override {
     return R"(Shows the last 10 steps, or those from `--from` on, then each new step when every worker has saved it, until the job has ended. It waits for a run that does not
 exist yet. A job that was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that
-did not finish: that it has failed, or was interrupted or killed, and why. The exit code is 0 then as well. On another machine a process counts as gone when its ledger has not changed for five minutes.
+did not finish: that it has failed, or was interrupted or killed, and why. The exit code is 0 then as well. Of a job on another machine the command must see nothing change for five minutes first.
 
 A line has the step, its mode and step in the mode, the worker (or how many), the number of tensors, and the numbers saved there: scalars and other tensors
 of one element. Scalars that were saved at steps between those that are saved whole come with the next of these, on lines of their own. With `--tensor`

@@ -61,7 +61,7 @@ class WatchCommand final : public Command {
   std::string_view details() const override {
     return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
 was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that did not finish: that it has
-failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. On another machine a process counts as gone when its ledger has not changed for five minutes.
+failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. Of a job on another machine the command must see nothing change for five minutes first.
 
 On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
