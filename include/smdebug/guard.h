@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,9 @@ class RuleGuard {
 
   // How many rules have fired; cheap enough to ask at every step.
   int64_t fired_rules() const noexcept;
+
+  // The rule that fired first, and when; nullopt if none has.
+  std::optional<RuleFired> first_fired() const;
 
   // What each rule has found so far, in the order of `rules`.
   std::vector<RuleReport> reports() const;

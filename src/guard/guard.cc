@@ -73,6 +73,12 @@ class Guardian final : public StepObserver {
     if (news) throw *news;
   }
 
+  std::optional<RuleFired> first_fired() const {
+    if (InChild()) return std::nullopt;
+    const base::MutexLock lock(mu_);
+    return first_fired_;
+  }
+
   std::vector<RuleReport> reports() const {
     if (InChild()) return {};
     const base::MutexLock lock(mu_);
@@ -94,6 +100,7 @@ class Guardian final : public StepObserver {
                        finding.message);
       const base::MutexLock lock(mu_);
       if (!news_) news_.emplace(rule, finding.step);
+      if (!first_fired_) first_fired_.emplace(rule, finding.step);
       has_news_ = true;
       ++fired_rules_;
     }
@@ -148,6 +155,7 @@ class Guardian final : public StepObserver {
   std::atomic<bool> has_news_{false};  // Whether to look.
   mutable base::Mutex mu_;
   std::optional<RuleFired> news_ SMDEBUG_GUARDED_BY(mu_);  // Not thrown yet.
+  std::optional<RuleFired> first_fired_ SMDEBUG_GUARDED_BY(mu_);
   std::vector<RuleReport> reports_ SMDEBUG_GUARDED_BY(mu_);
 };
 
@@ -183,6 +191,10 @@ void RuleGuard::ThrowIfFired() { guardian_->ThrowIfFired(); }
 
 int64_t RuleGuard::fired_rules() const noexcept {
   return guardian_->fired_rules();
+}
+
+std::optional<RuleFired> RuleGuard::first_fired() const {
+  return guardian_->first_fired();
 }
 
 std::vector<RuleReport> RuleGuard::reports() const {

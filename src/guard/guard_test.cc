@@ -86,6 +86,7 @@ TEST_F(GuardTest, AHealthyJobEndsWithoutIssues) {
   }
   hook->Close();
   EXPECT_EQ(guard.fired_rules(), 0);
+  EXPECT_FALSE(guard.first_fired());
   const auto reports = guard.reports();
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[1].name, "ExplodingTensor-2");
@@ -116,6 +117,9 @@ TEST_F(GuardTest, AJobThatStopsWhenARuleFiresHearsOfItOnce) {
   }
   guard.ThrowIfFired();
   hook->Close();
+  ASSERT_TRUE(guard.first_fired());
+  EXPECT_EQ(guard.first_fired()->rule(), "ExplodingTensor");
+  EXPECT_EQ(guard.first_fired()->step(), 0);
   EXPECT_THAT(
       log.lines(),
       ElementsAre(HasSubstr("ExplodingTensor fired at step 0: weight")));
