@@ -18,6 +18,9 @@ def hook_config_path(path: str | None) -> str:
 def check_hook_config(settings: dict) -> None:
     """Raises for settings that Hook() would refuse."""
 
+def check_patterns(collection: str, patterns: Sequence[str]) -> None:
+    """Raises for a pattern that is no regular expression."""
+
 def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str | None) -> str | None:
     """Where TensorBoard files go; None if they are not asked for."""
 
@@ -248,6 +251,9 @@ def check_rules(rules: Sequence[str]) -> None: ...
 class RuleGuard:
     @property
     def fired_rules(self) -> int: ...
+
+    @property
+    def first_fired(self) -> str | None: ...
 
     def raise_if_fired(self) -> None: ...
 

@@ -161,13 +161,16 @@ class NoMoreProfilerData(SMDebugError):
 
 
 class MissingCollectionFiles(SMDebugError):
-    """The job ended, and some worker never wrote its collections file."""
+    """The job ended, and some worker never wrote its collections file: it saved nothing."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, message: str = "") -> None:
+        self.message = message
+        super().__init__(*([message] if message else []))
 
     def __str__(self) -> str:
-        return "Training job has ended. All the collection files could not be loaded"
+        return (
+            self.message or "Training job has ended. All the collection files could not be loaded"
+        )
 
 
 class IndexReaderException(SMDebugError):

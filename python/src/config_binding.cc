@@ -131,6 +131,17 @@ void InitConfig(nb::module_& m) {
       },
       "settings"_a, "Raises for settings that Hook() would refuse.");
   m.def(
+      "check_patterns",
+      [](const std::string& collection,
+         const std::vector<std::string>& patterns) {
+        Collection checked;
+        checked.name = collection;
+        checked.include_regex = patterns;
+        Validate(checked);
+      },
+      "collection"_a, "patterns"_a,
+      "Raises for a pattern that is no regular expression.");
+  m.def(
       "tensorboard_dir",
       [](const std::string& out_dir, bool export_tensorboard,
          const OptionalText& tensorboard_dir) {

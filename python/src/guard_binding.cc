@@ -1,7 +1,9 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -38,6 +40,11 @@ std::unique_ptr<RuleGuard> MakeGuard(TensorHook& hook,
   });
 }
 
+std::optional<std::string> FirstFired(const RuleGuard& guard) {
+  const std::optional<RuleFired> fired = guard.first_fired();
+  return fired ? std::optional<std::string>(fired->what()) : std::nullopt;
+}
+
 std::vector<std::string> ReportsOf(const RuleGuard& guard) {
   std::vector<std::string> texts;
   for (const RuleReport& report : guard.reports()) {
@@ -52,6 +59,7 @@ void InitGuard(nb::module_& m) {
   m.def("check_rules", &CheckRules, "rules"_a);
   nb::class_<RuleGuard>(m, "RuleGuard")
       .def_prop_ro("fired_rules", &RuleGuard::fired_rules)
+      .def_prop_ro("first_fired", &FirstFired)
       .def("raise_if_fired", &RuleGuard::ThrowIfFired)
       .def("reports", &ReportsOf);
   m.def("guard", &MakeGuard, "hook"_a, "rules"_a);

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import operator
-from typing import NoReturn
+import os
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
-from smdebug.exceptions import SMDebugValueError
+from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
+
+# The largest number that the core has.
+MOST = 2**63 - 1
 
 
 def refuse(key: str, value: object, allowed: str) -> NoReturn:
     """Raises SMDebugValueError with what was given, and what may be."""
     raise SMDebugValueError(f"{key}: '{value}' is not allowed; expected {allowed}")
+
+
+def refuse_type(key: str, value: object, allowed: str) -> NoReturn:
+    """The same for a value of a wrong type: SMDebugTypeError."""
+    raise SMDebugTypeError(f"{key}: {value!r} is not allowed; expected {allowed}")
 
 
 def whole_number(key: str, value: object, least: int | None = None) -> int:
@@ -31,6 +41,21 @@ def whole_number(key: str, value: object, least: int | None = None) -> int:
             refuse(key, value, allowed)
     if number is None or (least is not None and number < least):
         refuse(key, value, allowed)
+    if least is not None and number > MOST:
+        refuse(key, value, f"{allowed} and at most {MOST}")
+    return number
+
+
+def integer(key: str, value: object) -> int:
+    """`value`, an int or what can be an index, as NumPy's are; SMDebugTypeError for the rest."""
+    if isinstance(value, bool):
+        refuse_type(key, value, "a whole number")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        refuse_type(key, value, "a whole number")
+    if not -MOST <= number <= MOST:
+        refuse(key, value, f"a whole number of at most {MOST}")
     return number
 
 
@@ -43,3 +68,47 @@ def boolean(key: str, value: object) -> bool:
         if text in ("false", "0"):
             return False
     refuse(key, value, "true or false")
+
+
+def flag(key: str, value: object) -> bool:
+    """The boolean that `value` is, also as 0 or 1; a text is none."""
+    if isinstance(value, (str, bytes)):
+        refuse_type(key, value, "True or False")
+    return boolean(key, value)
+
+
+def text(key: str, value: object, allowed: str = "a text") -> str:
+    """`value`, if it is a text."""
+    if not isinstance(value, str):
+        refuse_type(key, value, allowed)
+    return value
+
+
+def path(key: str, value: object) -> str:
+    """The path that `value` is or stands for, as a pathlib.Path does."""
+    given = value
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, str):
+        refuse_type(key, given, "a path")
+    if "\0" in value:
+        refuse(key, value.replace("\0", "\\0"), "a path without a NUL character")
+    return value
+
+
+def names(key: str, value: object, each: str = "a name") -> list[str]:
+    """The texts in a list, a tuple or a set, however nested; or the only one. None has none."""
+    return [] if value is None else list(_texts(key, value, each))
+
+
+def _texts(key: str, value: object, each: str) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(key, item, each)
+    elif isinstance(value, (set, frozenset)):
+        found: list[Any] = [item for part in value for item in _texts(key, part, each)]
+        yield from sorted(found)
+    else:
+        refuse_type(key, value, f"{each}, or a list, a tuple or a set of them")

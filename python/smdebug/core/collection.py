@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from smdebug.core.checks import refuse
+from smdebug import _core
+from smdebug.core.checks import names, refuse, refuse_type, text
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.exceptions import SMDebugTypeError
 
 ALLOWED_PARAMS = [
     "name",
@@ -86,8 +86,8 @@ class Collection:
     def __init__(
         self,
         name: str,
-        include_regex: str | list[Any] | None = None,
-        tensor_names: set[str] | list[str] | None = None,
+        include_regex: str | Iterable[Any] | None = None,
+        tensor_names: str | Iterable[str] | None = None,
         reduction_config: ReductionConfig | None = None,
         save_config: SaveConfig | SaveConfigMode | dict[Any, Any] | None = None,
         save_histogram: bool = True,
@@ -108,9 +108,8 @@ class Collection:
 
     @include_regex.setter
     def include_regex(self, include_regex: str | Iterable[Any] | None) -> None:
-        patterns = [include_regex] if isinstance(include_regex, str) else include_regex
-        self._include_regex: list[str] = []
-        self.include(list(patterns or ()))
+        patterns = self._checked_patterns(include_regex)
+        self._include_regex: list[str] = patterns
 
     @property
     def tensor_names(self) -> set[str]:
@@ -118,10 +117,8 @@ class Collection:
         return self._tensor_names
 
     @tensor_names.setter
-    def tensor_names(self, tensor_names: Iterable[str] | None) -> None:
-        if tensor_names is not None and not isinstance(tensor_names, (set, list)):
-            raise SMDebugTypeError(f"tensor_names: '{tensor_names}' is not a set or a list")
-        self._tensor_names = set(tensor_names or ())
+    def tensor_names(self, tensor_names: str | Iterable[str] | None) -> None:
+        self._tensor_names = set(names("tensor_names", tensor_names))
 
     @property
     def reduction_config(self) -> ReductionConfig | None:
@@ -131,9 +128,7 @@ class Collection:
     @reduction_config.setter
     def reduction_config(self, reduction_config: ReductionConfig | None) -> None:
         if reduction_config is not None and not isinstance(reduction_config, ReductionConfig):
-            raise SMDebugTypeError(
-                f"reduction_config: '{reduction_config}' is not a ReductionConfig"
-            )
+            refuse_type("reduction_config", reduction_config, "a ReductionConfig")
         self._reduction_config = reduction_config
 
     @property
@@ -145,19 +140,24 @@ class Collection:
     def save_config(self, save_config: SaveConfig | SaveConfigMode | dict[Any, Any] | None) -> None:
         self._save_config = None if save_config is None else SaveConfig.parse(save_config)
 
-    def include(self, t: str | list[Any]) -> None:
-        """Adds a pattern, or a list of them, however nested."""
-        if isinstance(t, list):
-            for item in t:
-                self.include(item)
-        elif isinstance(t, str):
-            self.include_regex.append(t)
-        else:
-            raise SMDebugTypeError(f"include_regex: '{t}' is not a regex or a list of them")
+    def include(self, t: str | Iterable[Any]) -> None:
+        """Adds a pattern, or a list, a tuple or a set of them, however nested.
+
+        SMDebugValueError for what is no regular expression.
+        """
+        if t is None:
+            refuse_type("include_regex", t, "a regular expression, or a list of them")
+        self.include_regex.extend(self._checked_patterns(t))
+
+    def _checked_patterns(self, patterns: object) -> list[str]:
+        found = names("include_regex", patterns, "a regular expression")
+        if found:
+            _core.check_patterns(self.name, found)
+        return found
 
     def add_tensor_name(self, tname: str) -> None:
         """Adds the name of a tensor."""
-        self._tensor_names.add(tname)
+        self._tensor_names.add(text("tensor_names", tname, "a name"))
 
     def remove_tensor_name(self, tname: str) -> None:
         """Removes the name of a tensor, if it is there."""
@@ -184,17 +184,21 @@ class Collection:
 
     @classmethod
     def from_dict(cls, params: dict[str, Any]) -> Collection:
-        """From the keys of to_json_dict(), all of which but the name may be missing."""
+        """From the keys of to_json_dict(), all of which but the name may be missing.
+
+        Patterns that a run has stored are taken as they are; a hook refuses those that are none.
+        """
         if not isinstance(params, dict):
             refuse("collection", params, "a dict")
-        return cls(
+        made = cls(
             name=params.get("name", ""),
-            include_regex=params.get("include_regex"),
             tensor_names=set(params.get("tensor_names") or ()),
             reduction_config=ReductionConfig.from_dict(params.get("reduction_config")),
             save_config=SaveConfig.from_dict(params.get("save_config")),
             save_histogram=params.get("save_histogram", True),
         )
+        made._include_regex = names("include_regex", params.get("include_regex"))
+        return made
 
     @classmethod
     def from_json(cls, json_str: str) -> Collection:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import functools
+import opcode
 import os
 import signal
 import sys
 import threading
 import weakref
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from smdebug.core.hook import BaseHook
 
 _error_before: BaseException | None = None
 _open: weakref.WeakSet[BaseHook] = weakref.WeakSet()
+# The outermost frame of the last call of sys.exit, and what it was given.
+_exit: tuple[FrameType, object] | None = None
+_heeds_exit = False
 
 
 def close_at_end(hook: BaseHook) -> None:
@@ -23,22 +28,73 @@ def close_at_end(hook: BaseHook) -> None:
 
     SIGTERM is caught only where nobody else does; the process still ends by it.
     """
-    global _error_before
+    global _error_before, _heeds_exit
     if not _open:
         _error_before = getattr(sys, "last_value", None)
         atexit.register(_on_exit)
+    if not _heeds_exit:
+        _heeds_exit = True
+        sys.exit = _noting(sys.exit)
     _open.add(hook)
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _on_sigterm)
 
 
+def describe(error: BaseException) -> str:
+    """The type of an error and, if it has one, its text."""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def ending_of(error: BaseException | None) -> tuple[str, str]:
     """How a job ends through which `error` passes, and why, as the core's hook is told."""
-    if error is None or (isinstance(error, SystemExit) and not error.code):
+    if error is None:
         return "finished", ""
-    reason = f"{type(error).__name__}: {error}"
-    return ("failed" if isinstance(error, Exception) else "interrupted"), reason
+    if isinstance(error, SystemExit):
+        return _ending_with(error.code)
+    return ("failed" if isinstance(error, Exception) else "interrupted"), describe(error)
+
+
+def _ending_with(code: object) -> tuple[str, str]:
+    """How a job ends that calls sys.exit(code)."""
+    if code is None:
+        return "finished", ""
+    if not isinstance(code, int):  # Python prints it.
+        return "failed", f"exit status 1: {code}"
+    status = code & 0xFF
+    return ("failed", f"exit status {status}") if status else ("finished", "")
+
+
+def _noting(leave: Callable[..., Any]) -> Callable[..., Any]:
+    """`leave`, which is sys.exit, with a note of what the main thread gives it.
+
+    At the end of the process nothing else tells: Python has forgotten the exception by then.
+    """
+
+    @functools.wraps(leave)
+    def call(*args: Any) -> Any:
+        global _exit
+        if threading.current_thread() is threading.main_thread():
+            frame = sys._getframe()
+            while frame.f_back is not None:
+                frame = frame.f_back
+            _exit = (frame, args[0] if args else None)
+        return leave(*args)
+
+    return call
+
+
+def _exit_ending() -> tuple[str, str]:
+    """How a job ends that no exception but a SystemExit can have ended."""
+    if _exit is None:
+        return "finished", ""
+    frame, code = _exit
+    # Whoever has caught it has let the script go on to its own end.
+    last = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else 0
+    if opcode.opname[last].startswith("RETURN"):
+        return "finished", ""
+    return _ending_with(code)
 
 
 def _close_all(ending: tuple[str, str]) -> None:
@@ -49,7 +105,8 @@ def _close_all(ending: tuple[str, str]) -> None:
 def _on_exit() -> None:
     # What ended the script, unless it was there before any hook was.
     error = getattr(sys, "last_value", None)
-    _close_all(ending_of(None if error is _error_before else error))
+    is_new = error is not None and error is not _error_before
+    _close_all(ending_of(error) if is_new else _exit_ending())
 
 
 def _on_sigterm(number: int, _frame: FrameType | None) -> None:

@@ -6,15 +6,15 @@ import copy
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
-from smdebug.core.checks import boolean, refuse
+from smdebug.core.checks import flag, names, path, refuse, refuse_type, text
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.endings import close_at_end, ending_of
+from smdebug.core.endings import close_at_end, describe, ending_of
 from smdebug.core.fail_open import fails_open
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
@@ -23,7 +23,6 @@ from smdebug.core.native_log import relay
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
-from smdebug.core.utils import flatten
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
@@ -51,18 +50,18 @@ class BaseHook:
 
     def __init__(
         self,
-        out_dir: str | None = None,
+        out_dir: str | os.PathLike[str] | None = None,
         export_tensorboard: bool = False,
-        tensorboard_dir: str | None = None,
+        tensorboard_dir: str | os.PathLike[str] | None = None,
         dry_run: bool = False,
         reduction_config: ReductionConfig | None = None,
         save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
-        include_regex: str | list[str] | None = None,
-        include_collections: str | list[Any] | None = None,
+        include_regex: str | Iterable[str] | None = None,
+        include_collections: str | Iterable[Any] | None = None,
         save_all: bool = False,
         include_workers: str = "one",
         *,
-        rules: str | list[str] | None = None,
+        rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
         self._pid: int | None = os.getpid()
@@ -75,23 +74,23 @@ class BaseHook:
 
         self.out_dir = verify_and_get_out_dir(out_dir, check=False)
         self.tensorboard_dir = get_tensorboard_dir(
-            boolean("export_tensorboard", export_tensorboard), tensorboard_dir, self.out_dir
+            flag("export_tensorboard", export_tensorboard), tensorboard_dir, self.out_dir
         )
-        self.dry_run = boolean("dry_run", dry_run)
+        self.dry_run = flag("dry_run", dry_run)
         self.reduction_config = _checked("reduction_config", reduction_config, ReductionConfig)
         self.save_config = None if save_config is None else SaveConfig.parse(save_config)
-        self.include_regex = flatten([include_regex or []])
+        self.include_regex = names("include_regex", include_regex, "a regular expression")
         self.include_collections = [
             *self._default_collections,
-            *(name for name in flatten([include_collections or []])),
+            *names("include_collections", include_collections),
         ]
-        self.save_all = boolean("save_all", save_all)
+        self.save_all = flag("save_all", save_all)
         if include_workers not in ("one", "all"):
             refuse("include_workers", include_workers, "one or all")
         self.include_workers = include_workers
-        self.rules = [rules] if isinstance(rules, str) else list(rules or [])
+        self.rules = names("rules", rules, "a rule")
         _core.check_rules(self.rules)
-        self.stop_on_rule = boolean("stop_on_rule", stop_on_rule)
+        self.stop_on_rule = flag("stop_on_rule", stop_on_rule)
         self._guard: _core.RuleGuard | None = None
         self.collection_manager = self._make_collections()
         settings = self._settings()
@@ -112,12 +111,13 @@ class BaseHook:
         Without a path the file is the one that SMDEBUG_CONFIG_FILE_PATH names, else SageMaker's
         own. FileNotFoundError if there is none, SMDebugValueError for what it may not hold.
         """
-        path = _core.hook_config_path(json_file_path)
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"there is no hook configuration at {path}")
-        loaded = _core.load_hook_config(path, cls._framework)
+        given = None if json_file_path is None else path("json_file_path", json_file_path)
+        place = _core.hook_config_path(given)
+        if not os.path.exists(place):
+            raise FileNotFoundError(f"there is no hook configuration at {place}")
+        loaded = _core.load_hook_config(place, cls._framework)
         relay()
-        collections = [cls._collection_class.from_json(text) for text in loaded.pop("collections")]
+        collections = [cls._collection_class.from_json(made) for made in loaded.pop("collections")]
         loaded["reduction_config"] = ReductionConfig.from_json(loaded["reduction_config"] or "null")
         loaded["save_config"] = SaveConfig.from_json(loaded["save_config"] or "null")
         loaded["tensorboard_dir"] = loaded["tensorboard_dir"] or None
@@ -138,14 +138,14 @@ class BaseHook:
 
     def _make_collections(self) -> CollectionManager:
         manager = CollectionManager()
-        for text in self._built_in().values():
-            manager.add(self._collection_class.from_json(text))
+        for built_in in self._built_in().values():
+            manager.add(self._collection_class.from_json(built_in))
         return manager
 
     def _built_in(self) -> dict[str, str]:
         """The collections that the hook starts with, as JSON by their names."""
         texts = _core.built_in_collections(self._framework)
-        return {Collection.from_json(text).name: text for text in texts}
+        return {Collection.from_json(built_in).name: built_in for built_in in texts}
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; a new one if there is none and `create` is set.
@@ -153,6 +153,7 @@ class BaseHook:
         It has a schedule of its own, at first that of the hook, so that
         `get_collection("losses").save_config.end_step = 0` works.
         """
+        text("collection", name, "a name")
         if name not in self.collection_manager.collections and create:
             self.add_collection(self._collection_class(name))
         collection = self.collection_manager.get(name, create=False)
@@ -171,7 +172,8 @@ class BaseHook:
     def add_collection(self, collection: Collection) -> None:
         """Adds a collection, or replaces the one of that name. Before the first step."""
         if not isinstance(collection, Collection):
-            raise SMDebugTypeError(f"{collection!r} is not a Collection")
+            refuse_type("collection", collection, "a Collection")
+        _core.check_patterns(collection.name, collection.include_regex)
         if self._has_begun:
             self.logger.warning(
                 f"Collection {collection.name} came after the first step; it is not saved"
@@ -186,12 +188,12 @@ class BaseHook:
 
     def _included_names(self) -> list[str]:
         """Which collections are saved."""
-        names = dict.fromkeys(self.include_collections)
+        included = dict.fromkeys(self.include_collections)
         if self.include_regex:
-            names["default"] = None
+            included["default"] = None
         if self.save_all:
-            names["all"] = None
-        return list(names)
+            included["all"] = None
+        return list(included)
 
     def _settings(self, usable_only: bool = False) -> dict[str, Any]:
         """What the core is configured with; the keys are those of the C++ HookConfig.
@@ -298,24 +300,31 @@ class BaseHook:
             self._guard = _core.guard(core, self.rules)
         return core
 
-    def _unusable_collections(self) -> set[str]:
-        """Those with neither a regex nor tensor names, though save_tensor() may add to them."""
+    def _unusable_collections(self) -> dict[str, str]:
+        """Those of which nothing can be saved, and why, though save_tensor() may add to them."""
         built_in = self._built_in()
-        return {
-            name
-            for name, collection in self.collection_manager.get_collections().items()
-            if not (name in built_in or collection.include_regex or collection.tensor_names)
-        }
+        unusable = {}
+        for name, collection in self.collection_manager.get_collections().items():
+            if not (name in built_in or collection.include_regex or collection.tensor_names):
+                unusable[name] = (
+                    f"Collection {name} has neither a regex nor tensor names, so nothing could "
+                    "ever be saved for it"
+                )
+            try:
+                patterns = names("include_regex", collection.include_regex)
+                _core.check_patterns(name, patterns)
+            except SMDebugError as error:  # Its list can be changed by anybody.
+                unusable[name] = str(error)
+        return unusable
 
     def _settle_collections(self) -> None:
         """The first step begins: collections are what they are now."""
         for name in set(self.include_collections) - set(self.collection_manager.collections):
             self.logger.warning(f"There is no collection {name}, which include_collections names")
-        for name in self._unusable_collections() & set(self._included_names()):
-            self.logger.error(
-                f"Collection {name} has neither a regex nor tensor names, so nothing could ever "
-                "be saved for it; it is left out"
-            )
+        included = self._included_names()
+        for name, reason in self._unusable_collections().items():
+            if name in included:
+                self.logger.error(f"{reason}; it is left out")
         if self._core is not None:
             self._core.configure(self._settings(usable_only=True))
 
@@ -341,7 +350,16 @@ class BaseHook:
     @property
     def rule_reports(self) -> list[dict[str, Any]]:
         """What each of the hook's rules has found so far, as `smdebug check --json` tells it."""
-        return [] if self._guard is None else [json.loads(text) for text in self._guard.reports()]
+        reports = [] if self._guard is None else self._guard.reports()
+        return [json.loads(report) for report in reports]
+
+    def _ending_by_rules(self, ending: str, *reason: str) -> tuple[str, ...]:
+        """How the job has ended, which failed if a rule that was to stop it has fired."""
+        if ending == "finished" and self.stop_on_rule and self._guard is not None:
+            fired = self._guard.first_fired
+            if fired is not None:
+                return "failed", fired
+        return ending, *reason
 
     def _heed_rules(self) -> None:
         """Raises if a rule has fired since the last call, and that is wanted."""
@@ -360,7 +378,7 @@ class BaseHook:
         """Has the core count what failed; whether `error` is to be raised nonetheless."""
         self.logger.debug(f"smdebug failed in {name}", exc_info=error)
         if self._core is not None:
-            return self._core.leave_out(name, f"{type(error).__name__}: {error}")
+            return self._core.leave_out(name, describe(error))
         if name not in self._off:
             self.logger.error(f"smdebug goes on without {name}: {error!r}")
         return _core.is_strict()
@@ -402,7 +420,7 @@ class BaseHook:
         self,
         tensor_name: str,
         tensor_value: object,
-        collections_to_write: str | list[str] = "default",
+        collections_to_write: str | Iterable[str] = "default",
     ) -> None:
         """Saves a tensor under each of the named collections.
 
@@ -410,10 +428,7 @@ class BaseHook:
         the first, or where a framework's hook can tell. Each collection's own schedule and
         reductions count; one that is missing is made.
         """
-        if isinstance(collections_to_write, str):
-            collections = [collections_to_write]
-        else:
-            collections = flatten([collections_to_write])
+        collections = names("collections_to_write", collections_to_write)
         for name in collections:
             if name not in self.collection_manager.collections:
                 made = self._collection_class(name, tensor_names={tensor_name})
@@ -457,7 +472,7 @@ class BaseHook:
         self._closed = True
         self._detach()
         if core is not None:
-            getattr(core, how)(*ending)
+            getattr(core, how)(*(self._ending_by_rules(*ending) if ending else ()))
         relay()
 
     def _detach(self) -> None:
@@ -512,5 +527,5 @@ class BaseHook:
 
 def _checked(key: str, value: Any, kind: type) -> Any:
     if value is not None and not isinstance(value, kind):
-        raise SMDebugTypeError(f"{key}={value!r} is not of {kind.__name__}")
+        refuse_type(key, value, f"a {kind.__name__}")
     return value

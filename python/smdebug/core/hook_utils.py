@@ -6,17 +6,20 @@ import os
 
 from smdebug import _core
 from smdebug.core.access_layer.utils import check_dir_exists
+from smdebug.core.checks import path
 from smdebug.exceptions import SMDebugRuntimeError
 
 
-def verify_and_get_out_dir(out_dir: str | None, check: bool = True) -> str:
+def verify_and_get_out_dir(out_dir: str | os.PathLike[str] | None, check: bool = True) -> str:
     """The folder of a new run, expanded; SMDebugRuntimeError if it holds a finished one.
 
     Without `check` it is not looked at.
     """
     if out_dir is None:
-        raise RuntimeError("out_dir is a required argument")
-    out_dir = os.path.expanduser(out_dir)
+        raise SMDebugRuntimeError(
+            "out_dir is a required argument: 'None' is not allowed; expected a path"
+        )
+    out_dir = os.path.expanduser(path("out_dir", out_dir))
     if check and check_dir_exists(out_dir):
         raise SMDebugRuntimeError(
             f"out_dir: '{out_dir}' already exists and holds a finished run; give another folder, "
@@ -26,7 +29,9 @@ def verify_and_get_out_dir(out_dir: str | None, check: bool = True) -> str:
 
 
 def get_tensorboard_dir(
-    export_tensorboard: bool, tensorboard_dir: str | None, out_dir: str
+    export_tensorboard: bool, tensorboard_dir: str | os.PathLike[str] | None, out_dir: str
 ) -> str | None:
     """Where TensorBoard files go; None if they are not asked for."""
+    if tensorboard_dir is not None:
+        tensorboard_dir = path("tensorboard_dir", tensorboard_dir)
     return _core.tensorboard_dir(out_dir, export_tensorboard, tensorboard_dir)

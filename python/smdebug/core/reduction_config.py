@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, overload
 
 from smdebug import _core
-from smdebug.core.checks import boolean, refuse
-from smdebug.exceptions import SMDebugValueError
+from smdebug.core.checks import boolean, names, refuse
+from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
 
 REDUCTION_CONFIG_VERSION_NUM = "v0"
 ALLOWED_REDUCTIONS = [name for name, norm, _ in _core.reduction_types() if not norm]
@@ -36,10 +37,10 @@ class ReductionConfig:
 
     def __init__(
         self,
-        reductions: list[str] | None = None,
-        abs_reductions: list[str] | None = None,
-        norms: list[str] | None = None,
-        abs_norms: list[str] | None = None,
+        reductions: str | Iterable[str] | None = None,
+        abs_reductions: str | Iterable[str] | None = None,
+        norms: str | Iterable[str] | None = None,
+        abs_norms: str | Iterable[str] | None = None,
         save_raw_tensor: bool = False,
         save_shape: bool = False,
     ) -> None:
@@ -52,7 +53,7 @@ class ReductionConfig:
 
     def to_json_dict(self) -> dict[str, Any]:
         """The reductions in one text, and the two flags."""
-        names = [
+        listed = [
             *self.reductions,
             *(f"{norm}_norm" for norm in self.norms),
             *(f"abs_{name}" for name in self.abs_reductions),
@@ -60,12 +61,12 @@ class ReductionConfig:
         ]
         added = [
             name
-            for name in names
+            for name in listed
             if name.removeprefix("abs_").removesuffix("_norm") in _NEW_REDUCTIONS
         ]
         params: dict[str, Any] = {
             "save_raw_tensor": self.save_raw_tensor,
-            "reductions": ",".join(name for name in names if name not in added),
+            "reductions": ",".join(name for name in listed if name not in added),
             "save_shape": self.save_shape,
         }
         if added:
@@ -132,14 +133,16 @@ class ReductionConfig:
         )
 
 
-def _names(key: str, names: list[str] | None, allowed: list[str]) -> list[str]:
+def _names(key: str, given: str | Iterable[str] | None, allowed: list[str]) -> list[str]:
     text = f"{key} can only be one of {','.join(allowed)}"
-    if isinstance(names, str):
-        raise SMDebugValueError(f"{text}, in a list, not '{names}'")
-    for name in names or ():
+    try:
+        found = names(key, given)
+    except SMDebugTypeError as error:
+        raise SMDebugValueError(f"{text}, or a list of them, not {given!r}") from error
+    for name in found:
         if name not in allowed:
             raise SMDebugValueError(f"{text}, not '{name}'")
-    return list(names or ())
+    return found
 
 
 def _flag(key: str, value: object) -> bool:

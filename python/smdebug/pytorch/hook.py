@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Callable, ClassVar
 
 import torch
 
 from smdebug.core.arrays import Description
-from smdebug.core.checks import whole_number
+from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
 from smdebug.core.fail_open import fails_open, must_raise
@@ -48,21 +50,23 @@ class Hook(BaseHook):
 
     def __init__(
         self,
-        out_dir: str | None = None,
+        out_dir: str | os.PathLike[str] | None = None,
         export_tensorboard: bool = False,
-        tensorboard_dir: str | None = None,
+        tensorboard_dir: str | os.PathLike[str] | None = None,
         dry_run: bool = False,
         reduction_config: ReductionConfig | None = None,
         save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
-        include_regex: str | list[str] | None = None,
-        include_collections: str | list[Any] | None = None,
+        include_regex: str | Iterable[str] | None = None,
+        include_collections: str | Iterable[Any] | None = None,
         save_all: bool = False,
         include_workers: str = "one",
         *,
         forwards_per_step: int = 1,
-        rules: str | list[str] | None = None,
+        rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
+        if isinstance(forwards_per_step, (str, bytes)):
+            refuse_type("forwards_per_step", forwards_per_step, "a whole number of at least 1")
         self.forwards_per_step = whole_number("forwards_per_step", forwards_per_step, least=1)
         self._forwards = 0
         self._recorded: Counter[str] = Counter()

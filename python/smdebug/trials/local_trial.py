@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from smdebug.core.checks import path
 from smdebug.trials.trial import StepRange, Trial
 
 
@@ -23,7 +24,7 @@ class LocalTrial(Trial):
         index_mode: bool = True,
         cache: bool = False,
     ) -> None:
-        self.path = os.path.expanduser(os.fspath(dirname))
+        self.path = os.path.expanduser(path("dirname", dirname))
         super().__init__(name, range_steps, parallel, check, index_mode, cache)
 
     def _location(self) -> str:

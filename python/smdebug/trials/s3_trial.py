@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smdebug.core.checks import text
 from smdebug.trials.trial import StepRange, Trial
 
 
@@ -21,7 +22,8 @@ class S3Trial(Trial):
         index_mode: bool = True,
         cache: bool = False,
     ) -> None:
-        self.bucket_name = bucket_name
+        self.bucket_name = text("bucket_name", bucket_name)
+        prefix_name = text("prefix_name", prefix_name)
         self.prefix_name = prefix_name.strip("/") + "/" if prefix_name.strip("/") else ""
         self.path = f"s3://{bucket_name}/{self.prefix_name}"
         super().__init__(name, range_steps, check=check, index_mode=index_mode, cache=cache)

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from smdebug import _core
+from smdebug.core import checks
 from smdebug.core.modes import ModeKeys
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ def make(
     names: list[str],
     mode: int,
     worker: str | None,
-    reductions: Iterable[str] | None,
+    reductions: str | Iterable[str] | None,
 ) -> pandas.DataFrame:
     """The table of some tensors, of one worker or of all."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install pandas") from error
-    asked = list(reductions or ())
+    asked = checks.names("reductions", reductions, "the name of a reduction")
     found = _core.rows(trial._reader, names, mode, worker, asked)
     rows = [
         {**dict(zip(_KEYS, [step, ModeKeys(number).name, *rest])), **numbers}

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smdebug.core import html
+from smdebug.core.checks import flag, integer, refuse_type, text
 from smdebug.core.modes import ModeKeys
-from smdebug.exceptions import SMDebugNotImplementedError, SMDebugTypeError
+from smdebug.exceptions import SMDebugNotImplementedError
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +34,7 @@ class Tensor:
     """
 
     def __init__(self, name: str, trial: Trial, cache: bool = False) -> None:
-        self.name = name
+        self.name = text("tensor name", name, "a name")
         self.trial = trial
         self.cache = cache
         reader = trial._reader
@@ -61,21 +62,25 @@ class Tensor:
         self, mode: ModeKeys = ModeKeys.GLOBAL, show_incomplete_steps: bool = False
     ) -> list[int]:
         """Complete steps, or all, with a value, a reduction or a shape, in order."""
-        steps: list[int] = self._reader.steps(number_of(mode), show_incomplete_steps)
+        steps: list[int] = self._reader.steps(
+            number_of(mode), flag("show_incomplete_steps", show_incomplete_steps)
+        )
         return steps
 
     def value(
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> Array:
         """The value at a step: a read-only array over the file it was saved in."""
-        value: Array = self._reader.value(step_num, number_of(mode), worker)
+        value: Array = self._reader.value(
+            integer("step_num", step_num), number_of(mode), worker_of(worker)
+        )
         return value
 
     def values(
         self, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> dict[int, Array]:
         """The values at all complete steps; raises if any has none."""
-        values: dict[int, Array] = self._reader.values(number_of(mode), worker)
+        values: dict[int, Array] = self._reader.values(number_of(mode), worker_of(worker))
         return values
 
     def reduction_value(
@@ -92,7 +97,11 @@ class Tensor:
         l2; "abs_mean" and "l1_norm" are understood too.
         """
         value: Array = self._reader.reduction_value(
-            step_num, reduction_name, number_of(mode), worker, abs
+            integer("step_num", step_num),
+            text("reduction_name", reduction_name, "the name of a reduction"),
+            number_of(mode),
+            worker_of(worker),
+            flag("abs", abs),
         )
         return value
 
@@ -101,7 +110,7 @@ class Tensor:
     ) -> dict[tuple[str, bool], Array]:
         """The saved reductions by (name, whether of absolute values)."""
         values: dict[tuple[str, bool], Array] = self._reader.reduction_values(
-            step_num, number_of(mode), worker
+            integer("step_num", step_num), number_of(mode), worker_of(worker)
         )
         return values
 
@@ -109,14 +118,16 @@ class Tensor:
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> tuple[int, ...]:
         """The saved shape, else the value's; ShapeUnavailableForStep without either."""
-        shape: tuple[int, ...] = self._reader.shape(step_num, number_of(mode), worker)
+        shape: tuple[int, ...] = self._reader.shape(
+            integer("step_num", step_num), number_of(mode), worker_of(worker)
+        )
         return shape
 
     def shapes(
         self, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> dict[int, tuple[int, ...]]:
         """The shapes at all complete steps."""
-        shapes: dict[int, tuple[int, ...]] = self._reader.shapes(number_of(mode), worker)
+        shapes: dict[int, tuple[int, ...]] = self._reader.shapes(number_of(mode), worker_of(worker))
         return shapes
 
     def counts(
@@ -127,7 +138,9 @@ class Tensor:
         None where the run does not tell: counts are kept beside reductions, and runs
         of smdebug 1.0 have none.
         """
-        counts: dict[str, int] | None = self._reader.counts(step_num, number_of(mode), worker)
+        counts: dict[str, int] | None = self._reader.counts(
+            integer("step_num", step_num), number_of(mode), worker_of(worker)
+        )
         return counts
 
     def saved(
@@ -138,19 +151,23 @@ class Tensor:
         The bytes of the value, None if there is none, and the keys of
         reduction_values().
         """
-        value_bytes, reductions = self._reader.saved(step_num, number_of(mode), worker)
+        value_bytes, reductions = self._reader.saved(
+            integer("step_num", step_num), number_of(mode), worker_of(worker)
+        )
         return value_bytes, reductions
 
     def workers(self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL) -> list[str]:
         """Who saved something of it at a step, by name."""
-        workers: list[str] = self._reader.workers(step_num, number_of(mode))
+        workers: list[str] = self._reader.workers(integer("step_num", step_num), number_of(mode))
         return workers
 
     def prev_steps(
         self, step: int, n: int | None = None, mode: ModeKeys = ModeKeys.GLOBAL
     ) -> list[int]:
         """The last `n` complete steps up to and with `step`; all for None or 0."""
-        steps: list[int] = self._reader.prev_steps(step, n or 0, number_of(mode))
+        steps: list[int] = self._reader.prev_steps(
+            integer("step", step), integer("n", n or 0), number_of(mode)
+        )
         return steps
 
     def step(
@@ -166,7 +183,7 @@ class Tensor:
         *,
         mode: ModeKeys = ModeKeys.GLOBAL,
         worker: str | None = None,
-        reductions: Iterable[str] | None = None,
+        reductions: str | Iterable[str] | None = None,
     ) -> pandas.DataFrame:
         """A table of numbers; see smdebug.trials.table for its columns.
 
@@ -174,7 +191,7 @@ class Tensor:
         """
         from smdebug.trials import table
 
-        return table.make(self.trial, [self.name], number_of(mode), worker, reductions)
+        return table.make(self.trial, [self.name], number_of(mode), worker_of(worker), reductions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tensor):
@@ -194,5 +211,10 @@ class Tensor:
 def number_of(mode: ModeKeys) -> int:
     """The number of a mode; SMDebugTypeError for anything else."""
     if not isinstance(mode, ModeKeys):
-        raise SMDebugTypeError(f"{mode!r} is not a mode; use smdebug.modes")
+        refuse_type("mode", mode, "a mode of smdebug.modes")
     return mode.value
+
+
+def worker_of(worker: str | None) -> str | None:
+    """The name of a worker, or None; SMDebugTypeError for anything else."""
+    return None if worker is None else text("worker", worker, "the name of a worker")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from smdebug import _core
 from smdebug.core import html
+from smdebug.core.checks import flag, integer, names, refuse_type, text
 from smdebug.core.collection import Collection
 from smdebug.core.config_constants import (
     TRAINING_END_DELAY_REFRESH_DEFAULT,
@@ -16,15 +17,18 @@ from smdebug.core.config_constants import (
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
 from smdebug.core.tensor import StepState
-from smdebug.core.utils import flatten
-from smdebug.exceptions import SMDebugNotImplementedError, SMDebugTypeError, SMDebugValueError
+from smdebug.exceptions import (
+    MissingCollectionFiles,
+    SMDebugNotImplementedError,
+    SMDebugValueError,
+)
 from smdebug.trials.tensor import Array, Tensor, number_of
 
 if TYPE_CHECKING:
     import pandas
 
 StepRange = tuple[Optional[int], Optional[int]]
-Regex = Union[str, list[Any]]
+Regex = Union[str, Iterable[Any]]
 
 _MOST_IN_REPR = 100
 
@@ -87,7 +91,7 @@ class Trial:
         self._end_delay: float | None = None
         self._handed_out: dict[str, tuple[str | None, Collection]] = {}
         self._opened: Any = None
-        self.name = name or ""
+        self.name = text("name", name or "", "a name")
         self.name = self._open(wait=True).name
 
     def _location(self) -> str:
@@ -96,12 +100,23 @@ class Trial:
 
     def _open(self, wait: bool) -> Any:
         begin, end = self.range_steps or (None, None)
-        opened = _core.Trial(self._place, self.name, begin, end, wait)
+        try:
+            opened = _core.Trial(self._place, self.name, begin, end, wait)
+        except MissingCollectionFiles as error:
+            raise MissingCollectionFiles(self._why_missing()) from error
         opened.set_refreshing(self._dynamic_refresh)
         if self._end_delay is not None:
             opened.set_end_delay(self._end_delay)
         self._opened = opened
         return opened
+
+    def _why_missing(self) -> str:
+        """Why a run that has ended lacks collections files."""
+        info = self.run_info()
+        how = f"{info.state}: {info.reason}" if info.reason else info.state
+        begun = _core.Trial(self._place, self.name, None, None, False).workers()
+        what = "all of its workers had saved anything" if begun else "it saved anything"
+        return f"The run in {self.path} ended ({how}) before {what}"
 
     @property
     def _reader(self) -> Any:
@@ -174,13 +189,13 @@ class Trial:
         `show_prefixed_tensors` changes nothing.
         """
         del show_prefixed_tensors
-        names = self._select(step, number_of(mode), _patterns(regex), collection)
-        if not names:
+        found = self._select(step, number_of(mode), _patterns(regex), collection)
+        if not found:
             get_logger().warning(
                 f"No tensor of {self.path} matches step={step}, mode={mode.name}, "
                 f"regex={regex}, collection={getattr(collection, 'name', collection)}"
             )
-        return names
+        return found
 
     def _select(
         self,
@@ -201,7 +216,7 @@ class Trial:
         if isinstance(collection, str):
             collection = self.collection(collection)
         if not isinstance(collection, Collection):
-            raise SMDebugTypeError(f"collection={collection!r} is not a Collection or a name")
+            refuse_type("collection", collection, "a Collection or a name")
         chosen = collection.tensor_names.intersection(known)
         if collection.include_regex:
             chosen.update(self._listed(step, mode, collection.include_regex))
@@ -210,8 +225,10 @@ class Trial:
     def _listed(
         self, step: int | None, mode: int, patterns: list[str], collection: str | None = None
     ) -> list[str]:
-        names: list[str] = self._reader.tensor_names(step, mode, patterns, collection)
-        return names
+        found: list[str] = self._reader.tensor_names(
+            None if step is None else integer("step", step), mode, patterns, collection
+        )
+        return found
 
     def tensors(
         self,
@@ -226,17 +243,19 @@ class Trial:
 
     def has_tensor(self, tname: str) -> bool:
         """Whether anything was saved under the name."""
-        return bool(self._reader.has_tensor(tname))
+        return bool(self._reader.has_tensor(text("tname", tname, "a name")))
 
     def tensor(self, tname: str) -> Tensor:
         """The tensor; TensorUnavailable if nothing was saved under the name."""
-        return Tensor(tname, self, self.cache)
+        return Tensor(text("tname", tname, "a name"), self, self.cache)
 
     def steps(
         self, mode: ModeKeys = ModeKeys.GLOBAL, show_incomplete_steps: bool = False
     ) -> list[int]:
         """Saved steps that are complete, or all, in order."""
-        steps: list[int] = self._reader.steps(number_of(mode), show_incomplete_steps)
+        steps: list[int] = self._reader.steps(
+            number_of(mode), flag("show_incomplete_steps", show_incomplete_steps)
+        )
         return steps
 
     def modes(self) -> KeysView[ModeKeys]:
@@ -245,12 +264,12 @@ class Trial:
 
     def mode(self, global_step: int) -> ModeKeys | None:
         """The mode of a global step; None if it is not known."""
-        number = self._reader.mode(global_step)
+        number = self._reader.mode(integer("global_step", global_step))
         return None if number is None else ModeKeys(number)
 
     def mode_step(self, global_step: int) -> int | None:
         """What a global step is in its mode; None if it is not known."""
-        step: int | None = self._reader.mode_step(global_step)
+        step: int | None = self._reader.mode_step(integer("global_step", global_step))
         return step
 
     def mode_modestep(self, global_step: int) -> tuple[ModeKeys | None, int | None]:
@@ -259,7 +278,9 @@ class Trial:
 
     def global_step(self, mode: ModeKeys, mode_step: int) -> int | None:
         """The global step of a step of a mode; None if it is not known."""
-        step: int | None = self._reader.global_step(number_of(mode), mode_step)
+        step: int | None = self._reader.global_step(
+            number_of(mode), integer("mode_step", mode_step)
+        )
         return step
 
     def workers(self) -> list[str]:
@@ -269,26 +290,28 @@ class Trial:
 
     def collections(self) -> dict[str, Collection]:
         """The run's collections, by name, and those that collection() has made."""
-        for name, text in self._reader.collections().items():
-            self._hand_out(name, text)
+        for name, json_text in self._reader.collections().items():
+            self._hand_out(name, json_text)
         return {name: collection for name, (_, collection) in self._handed_out.items()}
 
     def collection(self, coll_name: str) -> Collection:
         """The collection of that name; a new empty one if the run has none."""
-        return self._hand_out(coll_name, self._reader.collection(coll_name))
+        return self._hand_out(
+            coll_name, self._reader.collection(text("coll_name", coll_name, "a name"))
+        )
 
-    def _hand_out(self, name: str, text: str | None) -> Collection:
+    def _hand_out(self, name: str, json_text: str | None) -> Collection:
         """The same object as long as the run says the same of it."""
         known = self._handed_out.get(name)
-        if known is not None and known[0] == text:
+        if known is not None and known[0] == json_text:
             return known[1]
-        made = Collection(name) if text is None else Collection.from_json(text)
-        self._handed_out[name] = (text, made)
+        made = Collection(name) if json_text is None else Collection.from_json(json_text)
+        self._handed_out[name] = (json_text, made)
         return made
 
     def has_passed_step(self, step: int, mode: ModeKeys = ModeKeys.GLOBAL) -> StepState:
         """What is known about a step."""
-        return StepState(self._reader.has_passed_step(step, number_of(mode)))
+        return StepState(self._reader.has_passed_step(integer("step", step), number_of(mode)))
 
     def wait_for_steps(
         self, required_steps: Iterable[int], mode: ModeKeys = ModeKeys.GLOBAL
@@ -298,21 +321,24 @@ class Trial:
         StepUnavailable for one that never will be; NoMoreData if the job ended
         before it.
         """
-        self._reader.wait_for_steps(list(required_steps), number_of(mode))
+        if isinstance(required_steps, (str, bytes)) or not isinstance(required_steps, Iterable):
+            refuse_type("required_steps", required_steps, "a list of whole numbers")
+        steps = [integer("required_steps", step) for step in required_steps]
+        self._reader.wait_for_steps(steps, number_of(mode))
 
     def inputs(self, step: int, mode: ModeKeys = ModeKeys.GLOBAL) -> list[Array]:
         """The values at a step of the tensors in the collection "inputs"."""
-        values: list[Array] = self._reader.inputs(step, number_of(mode))
+        values: list[Array] = self._reader.inputs(integer("step", step), number_of(mode))
         return values
 
     def labels(self, step: int, mode: ModeKeys = ModeKeys.GLOBAL) -> list[Array]:
         """The values at a step of the tensors named like labels."""
-        values: list[Array] = self._reader.labels(step, number_of(mode))
+        values: list[Array] = self._reader.labels(integer("step", step), number_of(mode))
         return values
 
     def predictions(self, step: int, mode: ModeKeys = ModeKeys.GLOBAL) -> list[Array]:
         """The values at a step of the tensors named like predictions."""
-        values: list[Array] = self._reader.predictions(step, number_of(mode))
+        values: list[Array] = self._reader.predictions(integer("step", step), number_of(mode))
         return values
 
     def refresh_data(self) -> None:
@@ -339,7 +365,7 @@ class Trial:
         mode: ModeKeys = ModeKeys.GLOBAL,
         regex: Regex | None = None,
         collection: str | Collection | None = None,
-        reductions: Iterable[str] | None = None,
+        reductions: str | Iterable[str] | None = None,
     ) -> pandas.DataFrame:
         """A table of numbers; see smdebug.trials.table for its columns.
 
@@ -348,8 +374,8 @@ class Trial:
         """
         from smdebug.trials import table
 
-        names = self._select(None, number_of(mode), _patterns(regex), collection)
-        return table.make(self, names, number_of(mode), None, reductions)
+        chosen = self._select(None, number_of(mode), _patterns(regex), collection)
+        return table.make(self, chosen, number_of(mode), None, reductions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trial):
@@ -375,6 +401,8 @@ def _checked(range_steps: StepRange | None) -> StepRange | None:
     """A range that is allowed, else AssertionError as in smdebug 1.0."""
     if range_steps is None:
         return None
+    if not isinstance(range_steps, (tuple, list)) or len(range_steps) != 2:
+        refuse_type("range_steps", range_steps, "a tuple of begin and end")
     begin, end = range_steps
     for side in (begin, end):
         if side is not None and not (isinstance(side, int) and side >= 0):
@@ -385,7 +413,7 @@ def _checked(range_steps: StepRange | None) -> StepRange | None:
 
 
 def _patterns(regex: Regex | None) -> list[str] | None:
-    return None if regex is None else flatten([regex])
+    return None if regex is None else names("regex", regex, "a regular expression")
 
 
 def _shortened(items: Iterable[object]) -> str:

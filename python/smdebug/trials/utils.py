@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from smdebug.core import checks
 from smdebug.exceptions import (
     SMDebugNotImplementedError,
     SMDebugTypeError,
@@ -41,10 +42,10 @@ def create_trial(
         raise SMDebugNotImplementedError(
             f"create_trial(profiler=True): profiler data cannot be read (output_dir={output_dir!r})"
         )
-    path = os.fspath(path).strip()
+    path = checks.path("path", path).strip()
     if not path:
         raise SMDebugValueError("create_trial() needs the path of a run, not an empty text")
-    name = name or os.path.basename(path.rstrip("/"))
+    name = checks.text("name", name or os.path.basename(path.rstrip("/")), "a name")
     if path.startswith(_S3):
         bucket, _, prefix = path[len(_S3) :].partition("/")
         return S3Trial(name, bucket, prefix, **kwargs)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
@@ -50,21 +52,21 @@ class Hook(BaseHook, TrainingCallback):
 
     def __init__(
         self,
-        out_dir: str | None = None,
+        out_dir: str | os.PathLike[str] | None = None,
         export_tensorboard: bool = False,
-        tensorboard_dir: str | None = None,
+        tensorboard_dir: str | os.PathLike[str] | None = None,
         dry_run: bool = False,
         reduction_config: ReductionConfig | None = None,
         save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
-        include_regex: str | list[str] | None = None,
-        include_collections: str | list[Any] | None = None,
+        include_regex: str | Iterable[str] | None = None,
+        include_collections: str | Iterable[Any] | None = None,
         save_all: bool = False,
         include_workers: str = "one",
         hyperparameters: dict[str, Any] | None = None,
         train_data: Any = None,
         validation_data: Any = None,
         *,
-        rules: str | list[str] | None = None,
+        rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
         if _missing is not None:

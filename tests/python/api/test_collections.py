@@ -55,8 +55,10 @@ def test_a_collection_takes_patterns_however_nested() -> None:
     assert collection.include_regex == ["a", "b", "c", "d", "e"]
     collection.include_regex = "f"
     assert collection.include_regex == ["f"]
-    assert Collection("c", ("x",)).include_regex == ["x"]  # type: ignore[arg-type]
-    for wrong in (3, None, {"a"}):
+    assert Collection("c", ("x",)).include_regex == ["x"]
+    collection.include({"h", "g"})
+    assert collection.include_regex == ["f", "g", "h"]
+    for wrong in (3, None, {"a": 1}, [None]):
         with pytest.raises(SMDebugTypeError):
             collection.include(wrong)  # type: ignore[arg-type]
 
@@ -69,7 +71,8 @@ def test_tensor_names_of_a_collection() -> None:
     assert collection.tensor_names == {"b", "c"}
     assert collection.has_tensor_name("b")
     assert not collection.has_tensor_name("a")
-    for wrong in ("a", ("a",), 3):
+    assert Collection("c", tensor_names=("a",)).tensor_names == {"a"}
+    for wrong in (3, b"a", [3], {"a": 1}):
         with pytest.raises(SMDebugTypeError, match="tensor_names"):
             collection.tensor_names = wrong  # type: ignore[assignment]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Callable
 
 import numpy as np
 import pytest
@@ -244,3 +245,45 @@ def test_golden_runs_are_read(name: str) -> None:
 def test_an_empty_path_is_refused() -> None:
     with pytest.raises(SMDebugValueError, match="path of a run"):
         create_trial(" ")
+
+
+WRONG_CALLS: dict[str, Callable[[Trial], object]] = {
+    "tname: 5 .* a name": lambda trial: trial.tensor(5),  # type: ignore[arg-type]
+    "tname: None .* a name": lambda trial: trial.has_tensor(None),  # type: ignore[arg-type]
+    "step_num: 'x' .* whole number": lambda trial: trial.tensor("loss").value("x"),  # type: ignore[arg-type]
+    "step_num: 0.0 .* whole number": lambda trial: trial.tensor("loss").value(0.0),  # type: ignore[arg-type]
+    "step_num: '0' ": lambda trial: trial.tensor("loss").shape("0"),  # type: ignore[arg-type]
+    "worker: 5 .* worker": lambda trial: trial.tensor("loss").value(0, worker=5),  # type: ignore[arg-type]
+    "reduction_name: 5 ": lambda trial: trial.tensor("loss").reduction_value(0, 5),  # type: ignore[arg-type]
+    "required_steps: 'a' .* a list of whole": lambda trial: trial.wait_for_steps("a"),  # type: ignore[arg-type]
+    "required_steps: 5 .* a list of whole": lambda trial: trial.wait_for_steps(5),  # type: ignore[arg-type]
+    "required_steps: 'b' .* whole": lambda trial: trial.wait_for_steps(["b"]),  # type: ignore[list-item]
+    "regex: 5 .* a regular": lambda trial: trial.tensor_names(regex=5),  # type: ignore[arg-type]
+    "step: 'a' .* whole": lambda trial: trial.tensor_names(step="a"),  # type: ignore[arg-type]
+    "collection: 5 .* a name": lambda trial: trial.tensor_names(collection=5),  # type: ignore[arg-type]
+    "coll_name: 5 .* a name": lambda trial: trial.collection(5),  # type: ignore[arg-type]
+    "mode: 1 .* smdebug.modes": lambda trial: trial.steps(1),  # type: ignore[arg-type]
+    "path: b'ok2' .* a path": lambda _: create_trial(b"ok2"),  # type: ignore[arg-type]
+    "path: 5 .* a path": lambda _: create_trial(5),  # type: ignore[arg-type]
+    "name: 5 .* a name": lambda trial: create_trial(trial.path, 5),  # type: ignore[arg-type]
+    "range_steps: 5 .* begin": lambda trial: create_trial(trial.path, range_steps=5),
+}
+
+
+@pytest.mark.parametrize("text", WRONG_CALLS)
+def test_arguments_of_a_wrong_type_are_named(text: str, trial: Trial) -> None:
+    with pytest.raises(SMDebugTypeError, match=text):
+        WRONG_CALLS[text](trial)
+
+
+def test_a_path_with_a_nul_character_is_refused() -> None:
+    with pytest.raises(SMDebugValueError, match=r"path: .* NUL"):
+        create_trial("a\0b")
+
+
+def test_numbers_of_numpy_are_steps(trial: Trial) -> None:
+    loss = trial.tensor("loss")
+    assert loss.value(np.int64(0)) == loss.value(0)  # type: ignore[arg-type]
+    trial.wait_for_steps(np.arange(2))
+    with pytest.raises(SMDebugValueError, match="step_num"):
+        loss.value(10**20)

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from smdebug.exceptions import MissingCollectionFiles
 from smdebug.trials import create_trial
 from support.scripts import RunScript, StartScript
 
@@ -42,6 +43,75 @@ def test_a_run_is_whole_and_ended(end: str, run_script: RunScript, run_dir: Path
     assert trial.steps()[:3] == [0, 1, 2]
     assert trial.tensor("scalar/last").value(2).item() == 1
     assert "leaked" not in done.stdout
+
+
+FAILS = """
+try:
+    raise ValueError("boom")
+except ValueError as error:
+    print("sorry", error)
+    sys.exit(1)
+"""
+
+ENDINGS = {
+    "sys.exit in the script": ("sys.exit(1)", "failed", "exit status 1"),
+    "sys.exit after an exception": (FAILS, "failed", "exit status 1"),
+    "sys.exit in a function": ("def end(): sys.exit(3)\nend()", "failed", "exit status 3"),
+    "sys.exit with a text": ("sys.exit('no data')", "failed", "exit status 1: no data"),
+    "sys.exit through a finally": (
+        "try:\n    sys.exit(2)\nfinally:\n    print('bye')",
+        "failed",
+        "exit status 2",
+    ),
+    "sys.exit past close": (
+        "try:\n    sys.exit(2)\nfinally:\n    hook.close()",
+        "failed",
+        "exit status 2",
+    ),
+    "sys.exit without a code": ("sys.exit()", "finished", ""),
+    "sys.exit(0)": ("sys.exit(0)", "finished", ""),
+    "sys.exit that is caught": (
+        "try:\n    sys.exit(1)\nexcept SystemExit:\n    print('not yet')",
+        "finished",
+        "",
+    ),
+    "sys.exit of a thread": (
+        "import threading\nthread = threading.Thread(target=sys.exit, args=(1,))\n"
+        "thread.start()\nthread.join()",
+        "finished",
+        "",
+    ),
+    "an exception without a text": ("raise ValueError", "failed", "ValueError"),
+    "Ctrl-C": ("raise KeyboardInterrupt", "interrupted", "KeyboardInterrupt"),
+}
+
+
+@pytest.mark.parametrize("end", ENDINGS)
+def test_a_run_tells_how_its_script_ended(end: str, run_script: RunScript, run_dir: Path) -> None:
+    text, state, reason = ENDINGS[end]
+    done = run_script(TRAIN + text)
+    info = create_trial(str(run_dir)).run_info()
+    assert (info.state, info.reason) == (state, reason), done.stdout
+
+
+def test_a_script_that_ended_with_an_error_can_start_again(
+    run_script: RunScript, run_dir: Path
+) -> None:
+    assert run_script(TRAIN + FAILS).returncode == 1
+    again = run_script(TRAIN)
+    assert again.returncode == 0, again.stdout
+    assert create_trial(str(run_dir)).run_info().state == "finished"
+
+
+def test_a_run_that_was_killed_before_its_first_step_says_so(
+    run_script: RunScript, run_dir: Path
+) -> None:
+    text = "hook = make_hook()\nhook.save_scalar('early', 1)\nos.kill(os.getpid(), 9)"
+    assert run_script(text).returncode == -signal.SIGKILL
+    with pytest.raises(
+        MissingCollectionFiles, match=r"ended \(killed.*\) before it saved anything"
+    ):
+        create_trial(str(run_dir))
 
 
 def test_a_killed_script_leaves_whole_steps(start_script: StartScript, run_dir: Path) -> None:

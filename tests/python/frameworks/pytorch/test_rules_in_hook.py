@@ -15,6 +15,7 @@ from smdebug.exceptions import (
     RuleEvaluationConditionMet,
     SMDebugValueError,
 )
+from smdebug.trials import create_trial
 from support.log import logged
 from support.torch_hooks import MakeHook
 from support.torch_nets import Net
@@ -81,6 +82,23 @@ def test_training_ends_at_the_next_forward_pass_if_that_is_wanted(make_hook: Mak
     assert hook.step >= BAD_STEP
     hook.close()
     assert hook.rule_fired
+
+
+def test_a_job_that_a_rule_was_to_stop_has_failed(make_hook: MakeHook, run_dir: Path) -> None:
+    net, hook = watched(make_hook, rules=["ExplodingTensor"], stop_on_rule=True)
+    with pytest.raises(RuleEvaluationConditionMet):
+        train(net, steps=10_000, bad_step=BAD_STEP)
+    hook.close()
+    info = create_trial(run_dir).run_info()
+    assert (info.state, info.reason) == ("failed", f"rule ExplodingTensor fired at step {BAD_STEP}")
+
+
+def test_a_job_that_goes_on_after_a_rule_has_finished(make_hook: MakeHook, run_dir: Path) -> None:
+    net, hook = watched(make_hook, rules=["ExplodingTensor"])
+    train(net, bad_step=BAD_STEP)
+    hook.close()
+    assert hook.rule_fired
+    assert create_trial(run_dir).run_info().state == "finished"
 
 
 @pytest.mark.parametrize(
