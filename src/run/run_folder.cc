@@ -169,9 +169,15 @@ std::unique_ptr<PendingFile> RunFolder::MakeReserve(
     const std::string& key) const {
   static const std::string kFill(kReservedBytes, ' ');
   auto file = storage_->Create(key);
-  const Bytes parts[] = {base::AsBytes(kFill)};
-  file->Append(parts);
-  file->Flush();
+  try {
+    const Bytes parts[] = {base::AsBytes(kFill)};
+    file->Append(parts);
+    file->Flush();
+  } catch (const IoError& error) {
+    // What else there is, a limit to the size of files say, the steps will
+    // meet.
+    if (error.kind() == IoKind::kNoSpace) throw;
+  }
   return file;
 }
 
