@@ -164,12 +164,11 @@ class MissingCollectionFiles(SMDebugError):
     """The job ended, and some worker never wrote its collections file: it saved nothing."""
 
     def __init__(self, message: str = "") -> None:
-        self.message = message
         super().__init__(*([message] if message else []))
 
     def __str__(self) -> str:
-        return (
-            self.message or "Training job has ended. All the collection files could not be loaded"
+        return super().__str__() or (
+            "Training job has ended. All the collection files could not be loaded"
         )
 
 

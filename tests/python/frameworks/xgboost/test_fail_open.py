@@ -173,7 +173,7 @@ def test_strict_hooks_raise(make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "regex": ({"include_regex": ["("]}, SMDebugValueError, r"\("),
     "save_config": ({"save_config": 5}, SMDebugTypeError, "5"),
-    "save_all": ({"save_all": "maybe"}, SMDebugValueError, "save_all.*maybe"),
+    "save_all": ({"save_all": "maybe"}, SMDebugTypeError, "save_all.*maybe"),
     "include_workers": ({"include_workers": "All"}, SMDebugValueError, "include_workers.*All"),
     "rules": ({"rules": ["NoSuchRule"]}, SMDebugError, "NoSuchRule"),
 }
