@@ -221,6 +221,21 @@ class LostFolderTest : public RunIdentityTest {
     }
   }
 
+  // Another job takes the name of the folder while `first` goes on and closes.
+  void FinishBesideANewRun(Hook& first) {
+    Hook second(SaveEverything(run_));
+    SaveSteps(second, 2, 2);
+    SaveSteps(first, 3, 1);
+    second.Close();
+    first.Close();
+  }
+  void ExpectNewRunAlone() {
+    const auto trial = Open();
+    EXPECT_THAT(trial->Steps(), ElementsAre(0, 1));
+    EXPECT_EQ(trial->tensor("x").At(1).Get(0), 2);
+    EXPECT_EQ(trial->run_info().state, RunState::kFinished);
+  }
+
   const std::string moved_ = dir_ / "moved";
 };
 
@@ -230,17 +245,9 @@ TEST_F(LostFolderTest, ARunGoesOnInAFolderThatIsMoved) {
   std::filesystem::rename(run_, moved_);
   SaveSteps(first, 3, 1);
   EXPECT_FALSE(std::filesystem::exists(run_));
-  {
-    Hook second(SaveEverything(run_));
-    SaveSteps(second, 2, 2);
-    SaveSteps(first, 3, 1);
-    second.Close();
-  }
-  first.Close();
+  FinishBesideANewRun(first);
   EXPECT_EQ(first.stats().errors, 0);
-  const auto trial = Open();
-  EXPECT_THAT(trial->Steps(), ElementsAre(0, 1));
-  EXPECT_EQ(trial->tensor("x").At(1).Get(0), 2);
+  ExpectNewRunAlone();
   Trial kept(OpenLocalStorage(moved_), {});
   EXPECT_THAT(kept.Steps(), SizeIs(9));
   EXPECT_EQ(kept.run_info().state, RunState::kFinished);
@@ -252,20 +259,11 @@ TEST_F(LostFolderTest, ARunWhoseFolderIsRemovedIsLostAndSaysSo) {
   std::filesystem::remove_all(run_);
   SaveSteps(first, 3, 1);
   EXPECT_FALSE(std::filesystem::exists(run_));
-  {
-    Hook second(SaveEverything(run_));
-    SaveSteps(second, 2, 2);
-    SaveSteps(first, 3, 1);
-    second.Close();
-  }
-  first.Close();
+  FinishBesideANewRun(first);
   EXPECT_EQ(first.stats().steps_saved, 3);
   EXPECT_EQ(first.stats().lost, 6);
   EXPECT_GT(first.stats().errors, 0);
-  const auto trial = Open();
-  EXPECT_THAT(trial->Steps(), ElementsAre(0, 1));
-  EXPECT_EQ(trial->tensor("x").At(1).Get(0), 2);
-  EXPECT_EQ(trial->run_info().state, RunState::kFinished);
+  ExpectNewRunAlone();
 }
 
 }  // namespace
