@@ -4,14 +4,11 @@
 #include <string_view>
 
 #include "smdebug/storage.h"
+#include "src/storage/beneath.h"
 
 namespace smdebug::query {
 
-// What is wrong with a symbolic link below the folder of a run. Readers take
-// what lies behind one for absent.
-inline constexpr std::string_view kLinkInTheWay =
-    "a symbolic link is in the way, and below the folder of a run none is "
-    "followed";
+using storage::kLinkInTheWay;
 
 // The first name on the way to `key`, a file or a folder, that is a symbolic
 // link, as a key; empty if none is, or if the store has no links.

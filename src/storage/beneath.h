@@ -13,6 +13,12 @@
 // form of keys.
 namespace smdebug::storage {
 
+// What is wrong with a symbolic link below a root. Readers take what lies
+// behind one for absent.
+inline constexpr std::string_view kLinkInTheWay =
+    "a symbolic link is in the way, and below the folder of a run none is "
+    "followed";
+
 // open(2) of an absolute path, with O_CLOEXEC, if no name in it is a link. One
 // call of the kernel where OpenBeneath() is the last of three. ELOOP also where
 // the kernel cannot tell.

@@ -128,9 +128,7 @@ bool IsAbsent(int code) noexcept {
 void ThrowIoError(std::string_view operation, const std::string& path,
                   int code) {
   if (code != ELOOP) throw IoError(operation, path, code);
-  throw IoError(operation, path, IoKind::kDenied,
-                "a symbolic link is in the way, and below the folder of a run "
-                "none is followed");
+  throw IoError(operation, path, IoKind::kDenied, std::string(kLinkInTheWay));
 }
 
 void ThrowIoError(const LocalRoot& root, std::string_view operation,
