@@ -1,6 +1,9 @@
 from collections.abc import Sequence
 
 
+def version() -> str:
+    """Of the core."""
+
 def take_log() -> list:
     """
     Messages since the last call, as (level, text): 0 debug, 1 info, 2 warning, 3 error.

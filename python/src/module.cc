@@ -2,11 +2,14 @@
 // of its concept; a binding converts, releases the GIL and calls the core.
 
 #include "python/src/bindings.h"
+#include "smdebug/version.h"
 
 NB_MODULE(_core, m) {
   using namespace smdebug::python;  // NOLINT(google-build-using-namespace)
   // Programs end with objects alive, in daemon threads at the latest.
   nanobind::set_leak_warnings(false);
+  m.def(
+      "version", [] { return smdebug::kVersion; }, "Of the core.");
   InitErrors(m);
   InitLog(m);
   InitConfig(m);
