@@ -87,7 +87,7 @@ parameters of one. In `Name:param=value` a comma separates the items of a list. 
 Besides its own parameters each rule takes `start_step`, `end_step`, `other_trials` and `other_trial_0`, `other_trial_1` and so on, which go before the options.
 
 `path/to/file.py:ClassName` is a class of a Python file that derives from `smdebug.rules.Rule`, as those written for smdebug 1.0 do; in `--config` it is
-`rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
+`rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: the one that `smdebug` was installed into by pip, else `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
 with the command. Parameters are those of the constructor: texts, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
 it an `Error`, with the exception as details. `--worker` and `--all-workers` are refused, for such a rule asks for workers itself.
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -34,11 +35,26 @@ constexpr seconds kChildGrace{2};
 constexpr std::string_view kAdvice =
     "set SMDEBUG_PYTHON to a Python that has smdebug 2 installed";
 
+std::string ChosenPython() {
+  if (auto chosen = base::GetEnv("SMDEBUG_PYTHON")) return *chosen;
+  std::error_code ignored;
+  return DefaultPython(std::filesystem::read_symlink("/proc/self/exe", ignored));
+}
+
 }  // namespace
 
+std::string DefaultPython(const std::filesystem::path& program) {
+  // <prefix>/lib/pythonX.Y/site-packages/smdebug/bin/smdebug
+  const auto library =
+      program.parent_path().parent_path().parent_path().parent_path();
+  const std::string name = library.filename();
+  if (!name.starts_with("python3.")) return "python3";
+  const auto beside = library.parent_path().parent_path() / "bin" / name;
+  return access(beside.c_str(), X_OK) == 0 ? beside.string() : name;
+}
+
 PythonChild::PythonChild(std::function<bool()> go_on)
-    : python_(base::GetEnv("SMDEBUG_PYTHON").value_or("python3")),
-      go_on_(std::move(go_on)) {
+    : python_(ChosenPython()), go_on_(std::move(go_on)) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(),
