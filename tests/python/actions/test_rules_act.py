@@ -17,8 +17,8 @@ from smdebug.rules import Rule
 from smdebug.rules.action import Actions
 from smdebug.rules.action.message_action import MessageAction
 from smdebug.rules.action.stop_training_action import StopTrainingAction
+from smdebug.rulesconfig import SMS, ActionList, Email, StopTraining
 from smdebug.trials import Trial, create_trial
-from smdebug_rulesconfig import SMS, ActionList, Email, StopTraining
 from support.log import logged
 from support.native_run import make_run
 from support.web_server import WebServer
@@ -132,7 +132,7 @@ def test_a_webhook_is_told_rule_run_and_step(tmp_path: Path, web: WebServer) -> 
     assert post["json"]["text"].startswith("SMDebugRule:Fires fired. Step 1.")
 
 
-def test_actions_of_smdebug_rulesconfig_are_understood() -> None:
+def test_actions_of_rulesconfig_are_understood() -> None:
     listed = ActionList(StopTraining("Job-1"), Email("abc@abc.com"), SMS("+1234"))
     stop, mail, sms = Actions(listed.serialize(), "R")._actions
     assert isinstance(stop, StopTrainingAction)

@@ -1,4 +1,4 @@
-"""Our smdebug_rulesconfig is called, and answers, as the package on PyPI.
+"""smdebug.rulesconfig is called, and answers, as smdebug_rulesconfig on PyPI.
 
 Each runs in its own environment: the one on PyPI in that of this suite, ours in the
 one that SMDEBUG_PYTHON names.
@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+THEIRS = "smdebug_rulesconfig"
+OURS = "smdebug.rulesconfig"
 MODULES = [
-    "smdebug_rulesconfig",
-    "smdebug_rulesconfig.actions.actions",
-    "smdebug_rulesconfig.debugger_rules.builtin_rules",
-    "smdebug_rulesconfig.profiler_rules.rules",
+    "",
+    ".actions.actions",
+    ".debugger_rules.builtin_rules",
+    ".profiler_rules.rules",
 ]
 
 RULES = [
@@ -194,10 +196,11 @@ ALSO_HERE = {
 }
 
 
-def ask(python: str, expressions: list[str]) -> dict[str, Any]:
+def ask(python: str, package: str, expressions: list[str]) -> dict[str, Any]:
+    modules = [package + module for module in MODULES]
     done = subprocess.run(
         [python, str(Path(__file__).parent / "api_surface.py")],
-        input=json.dumps({"modules": MODULES, "expressions": expressions}),
+        input=json.dumps({"modules": modules, "expressions": expressions}),
         capture_output=True,
         text=True,
         check=False,
@@ -209,7 +212,7 @@ def ask(python: str, expressions: list[str]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def theirs() -> dict[str, Any]:
-    return ask(sys.executable, SAME)
+    return ask(sys.executable, THEIRS, SAME)
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +220,7 @@ def ours() -> dict[str, Any]:
     python = os.environ.get("SMDEBUG_PYTHON")
     if python is None:
         pytest.skip("SMDEBUG_PYTHON names no Python that has our package")
-    return ask(python, SAME + list(ALSO_HERE))
+    return ask(python, OURS, SAME + list(ALSO_HERE))
 
 
 def calls(described: dict[str, Any]) -> dict[str, Any]:
@@ -231,11 +234,13 @@ def calls(described: dict[str, Any]) -> dict[str, Any]:
 def test_every_name_is_there_and_is_called_as_before(
     module: str, theirs: dict[str, Any], ours: dict[str, Any]
 ) -> None:
-    for name, described in theirs["modules"][module].items():
+    there = theirs["modules"][THEIRS + module]
+    here_too = ours["modules"][OURS + module]
+    for name, described in there.items():
         if described["home"] is not None and ".utils" in described["home"]:
             continue  # Its checks, imported for its own use.
-        assert name in ours["modules"][module], name
-        here = ours["modules"][module][name]
+        assert name in here_too, name
+        here = here_too[name]
         assert here["kind"] == described["kind"], name
         if name == "ProfilerReport":
             continue  # Takes opt_out_telemetry, too.
@@ -244,7 +249,7 @@ def test_every_name_is_there_and_is_called_as_before(
 
 
 def test_every_public_function_and_class_is_asked(theirs: dict[str, Any]) -> None:
-    public = theirs["modules"]["smdebug_rulesconfig"]
+    public = theirs["modules"][THEIRS]
     asked = " ".join(SAME)
     assert [name for name in public if f"{name}(" not in asked] == []
 

@@ -35,7 +35,12 @@ def test_libraries_of_the_core_are_inside() -> None:
 
 def test_types_and_licences_are_inside() -> None:
     files = {str(path) for path in importlib.metadata.files("smdebug") or []}
-    assert {"smdebug/py.typed", "smdebug/_core.pyi", "smdebug_rulesconfig/py.typed"} <= files
+    assert {"smdebug/py.typed", "smdebug/_core.pyi"} <= files
+    assert {path.partition("/")[0] for path in files if not path.startswith("..")} <= {
+        "smdebug",
+        "smdebug.libs",
+        f"smdebug-{smdebug.__version__}.dist-info",
+    }
     assert any(path.endswith("LICENSE") for path in files)
     assert any(path.endswith("NOTICE") for path in files)
     assert not any(path.startswith(("src/", "include/", "python/")) for path in files)

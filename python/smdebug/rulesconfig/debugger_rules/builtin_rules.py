@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from smdebug_rulesconfig.debugger_rules._table import (
+from smdebug.rulesconfig.debugger_rules._table import (
     BARE_COLLECTIONS,
     COLLECTIONS,
     FRAMEWORK_RULES,

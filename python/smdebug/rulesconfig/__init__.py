@@ -1,13 +1,13 @@
 """Configurations of the built-in rules and of their actions, as SageMaker's jobs take them."""
 
-from smdebug_rulesconfig.actions.actions import (
+from smdebug.rulesconfig.actions.actions import (
     SMS,
     ActionList,
     Email,
     StopTraining,
     is_valid_action_object,
 )
-from smdebug_rulesconfig.debugger_rules.builtin_rules import (
+from smdebug.rulesconfig.debugger_rules.builtin_rules import (
     all_zero,
     check_input_images,
     class_imbalance,
@@ -31,7 +31,7 @@ from smdebug_rulesconfig.debugger_rules.builtin_rules import (
     vanishing_gradient,
     weight_update_ratio,
 )
-from smdebug_rulesconfig.profiler_rules.rules import (
+from smdebug.rulesconfig.profiler_rules.rules import (
     BatchSize,
     CPUBottleneck,
     GPUMemoryIncrease,
