@@ -123,10 +123,7 @@ bool TensorBorrower::HoldsItsValues(nb::handle object) const {
   for (const nb::handle known : types_) plain = plain || known.ptr() == type;
   if (!plain) return false;
   for (const nb::handle differs : differs_) {
-    const auto answer =
-        nb::steal(PyObject_CallOneArg(differs.ptr(), object.ptr()));
-    if (!answer.is_valid()) throw nb::python_error();
-    if (answer.ptr() == Py_True) return false;
+    if (differs(object).is(nb::handle(Py_True))) return false;
   }
   return true;
 }

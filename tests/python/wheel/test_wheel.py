@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 import smdebug
 from smdebug import _core
 from smdebug.trials import create_trial
@@ -22,8 +24,14 @@ def test_the_package_comes_from_the_wheel() -> None:
     assert importlib.metadata.version("smdebug") == smdebug.__version__
 
 
-def test_libraries_of_the_core_are_inside() -> None:
-    found = subprocess.run(["ldd", _core.__file__], capture_output=True, text=True, check=True)
+def test_there_is_no_compiler() -> None:
+    programs = ["c++", "g++", "clang++", "cc", "cmake", "ninja"]
+    assert [program for program in programs if shutil.which(program)] == []
+
+
+@pytest.mark.parametrize("file", [_core.__file__, f"{SITE}/smdebug/bin/smdebug"])
+def test_libraries_of_the_core_are_inside(file: str) -> None:
+    found = subprocess.run(["/usr/bin/ldd", file], capture_output=True, text=True, check=True)
     paths = re.findall(r"=> (\S+)", found.stdout)
     of_system = {"libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libpthread.so", "libdl.so"}
     ours = [
@@ -46,10 +54,13 @@ def test_types_and_licences_are_inside() -> None:
     assert not any(path.startswith(("src/", "include/", "python/")) for path in files)
 
 
-def test_a_run_is_written_and_read(tmp_path: Path) -> None:
+VALUES = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def write_run(folder: Path) -> None:
     settings = {
         "framework": 0,
-        "out_dir": str(tmp_path / "run"),
+        "out_dir": str(folder),
         "export_tensorboard": False,
         "tensorboard_dir": "",
         "dry_run": False,
@@ -61,20 +72,66 @@ def test_a_run_is_written_and_read(tmp_path: Path) -> None:
         "include_workers": "one",
         "collections": [],
     }
-    values = np.arange(6, dtype=np.float32).reshape(2, 3)
 
     def describe(array: np.ndarray) -> tuple[object, ...]:
         return array.ctypes.data, str(array.dtype), list(array.shape), None, array
 
     hook = _core.Hook(settings, "worker_0", 1, True, (np.ndarray,), (), describe)
     assert hook.begin_step()
-    hook.save("fc.weight", values)
+    hook.save("fc.weight", VALUES)
     hook.close()
 
+
+def test_a_run_is_written_and_read(tmp_path: Path) -> None:
+    write_run(tmp_path / "run")
     index = tmp_path / "run/index/000000000/000000000000_worker_0.json"
     assert json.loads(index.read_text())["tensor_payload"][0]["tensorname"] == "fc.weight"
     trial = create_trial(str(tmp_path / "run"))
-    np.testing.assert_array_equal(trial.tensor("fc.weight").value(0), values)
+    np.testing.assert_array_equal(trial.tensor("fc.weight").value(0), VALUES)
+
+
+def test_the_command_is_a_program_and_not_a_script_of_python() -> None:
+    command = shutil.which("smdebug")
+    assert command == str(Path(sys.executable).with_name("smdebug"))
+    assert Path(command).read_bytes()[:4] == b"\x7fELF"
+
+
+COMMANDS = (["smdebug"], [sys.executable, "-m", "smdebug"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_command_has_the_version_of_the_package(command: list[str]) -> None:
+    said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == smdebug.__version__
+    wrong = subprocess.run([*command, "no-such-command"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+
+
+RULE = """
+import sys
+
+from smdebug.rules import Rule
+
+
+class Here(Rule):
+    def invoke_at_step(self, step):
+        return bool(print(sys.prefix, file=sys.stderr)) or step == 0
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_rules_of_python_files_run_in_this_environment(command: list[str], tmp_path: Path) -> None:
+    write_run(tmp_path / "run")
+    (tmp_path / "rule.py").write_text(RULE, encoding="utf-8")
+    done = subprocess.run(
+        [*command, "check", str(tmp_path / "run"), "--rule", f"{tmp_path}/rule.py:Here"],
+        env={"PATH": "/no/such/folder"},
+        capture_output=True,
+        text=True,
+        executable=shutil.which(command[0]),
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert sys.prefix in done.stderr.splitlines()
 
 
 def test_smdebug_imports_alone() -> None:
