@@ -24,5 +24,5 @@ def test_a_rule_stops_the_training_that_goes_wrong(tmp_path: Path) -> None:
     finally:
         job.kill()
         job.wait()
-    (done,) = (run / "rules/actions.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(done)["rule"] == "VanishingGradient"
+    done = (run / "rules/actions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(done[0])["rule"] == "VanishingGradient"
