@@ -8,12 +8,14 @@ that many columns, so that colours and views drawn in place are those a user see
 in `&` runs in the background until the picture is made, and its output is not shown. The picture
 has light and dark colours and follows the reader's choice.
 
-The one in README.md, from the root of the repository after `make demo`:
+The one in README.md, after `make demo`:
 
-  PATH="$PWD/.venv-torch/bin:$PWD/build/release/bin:$PATH" tools/terminal_svg.py \\
-    docs/figures/demo.svg \\
-    'python examples/pytorch/goes_wrong.py --out-dir build/picture &' \\
-    'smdebug watch build/picture --rule VanishingGradient:start_step=100 --action stop'
+  PATH="$PWD/.venv-torch/bin:$PWD/build/release/bin:$PATH"
+  rm -rf /tmp/demo && cp -r examples/pytorch /tmp/demo && picture="$PWD/docs/figures/demo.svg"
+  tool="$PWD/tools/terminal_svg.py" && cd /tmp/demo && "$tool" --columns 124 "$picture" \\
+    'python goes_wrong.py --out-dir run &' \\
+    'smdebug watch run --rule VanishingGradient:start_step=100 --action stop' \\
+    'smdebug check run --rule VanishingGradient:start_step=100 | head -n 3'
 """
 
 from __future__ import annotations
@@ -233,9 +235,7 @@ def main() -> int:
     parser.add_argument("picture", type=Path, help="the SVG to write")
     parser.add_argument("command", nargs="+", help="a line for the shell")
     arguments = parser.parse_args()
-    arguments.picture.write_text(
-        draw(play(arguments.command, arguments.columns)), encoding="utf-8"
-    )
+    arguments.picture.write_text(draw(play(arguments.command, arguments.columns)), encoding="utf-8")
     return 0
 
 
