@@ -12,10 +12,10 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_BASEDIR := $(CURDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test bench wheel lint format asan tsan fuzz soak clean bootstrap
+.PHONY: help build install demo test test-cpp bench wheel lint format asan tsan fuzz soak clean bootstrap
 
 help: ## Show this list.
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 bootstrap:
 	@tools/bootstrap build
@@ -33,14 +33,18 @@ install: bootstrap $(RELEASE)/build.ninja ## Install command line, C++ library a
 demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
+ENVIRONMENTS := build torch reftorch ref tb xgb torch113 xgb17 refxgb
+
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
-	@(tools/bootstrap torch113 xgb17 browser; tools/python-env torch reftorch ref tb xgb torch113 xgb17 refxgb) \
+	@(tools/bootstrap torch113 xgb17 browser; tools/python-env $(ENVIRONMENTS)) \
 	  >build/python-env.log 2>&1 & environments=$$!; \
-	  cmake --build --preset release -j $(JOBS); code=$$?; wait $$environments; exit $$code
-	ctest --preset release -j $(JOBS)
-	tools/check_layers.py
+	  $(MAKE) --no-print-directory test-cpp; code=$$?; wait $$environments; exit $$code
 	tools/test-python $(RELEASE) $(TEST_PYTHON_OPTIONS)
+
+test-cpp: bootstrap $(RELEASE)/build.ninja ## Build and run the C++ tests alone.
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -j $(JOBS)
 
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench

@@ -22,7 +22,7 @@ target_compile_options(smdebug_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 # smdebug_test_headers: what nearly every test includes, compiled once. A test
-# program takes it by smdebug_use_test_headers().
+# program takes it by smdebug_compile_test().
 if(SMDEBUG_BUILD_TESTS)
   # A program, since flags of programs and libraries differ.
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
@@ -32,7 +32,13 @@ if(SMDEBUG_BUILD_TESTS)
     <functional> <map> <memory> <optional> <span> <string> <thread> <vector>
     <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>)
 endif()
-function(smdebug_use_test_headers target)
+function(smdebug_compile_test target)
   target_link_libraries(${target} PRIVATE fmt::fmt)
   target_precompile_headers(${target} REUSE_FROM smdebug_test_headers)
+  smdebug_unity(${target} 8)
+endfunction()
+
+# Compiles up to `batch` files of a target together, where SMDEBUG_UNITY asks for it.
+function(smdebug_unity target batch)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SMDEBUG_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()

@@ -23,7 +23,7 @@ class Net(nn.Module):
         sizes = [28 * 28] + [WIDTH] * DEPTH
         self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
         # The mistake: each sigmoid leaves a quarter of the gradient at most, and of eight in a row
-        # nothing is left for the first layer. A rectifier passes it on, if the weights fit.
+        # nothing is left for the first layer. A ReLU passes it on, if the weights fit.
         self.activation: nn.Module = nn.ReLU() if fix else nn.Sigmoid()
         if fix:
             for layer in self.hidden:
@@ -42,7 +42,7 @@ class Net(nn.Module):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out-dir", default="runs/goes_wrong", help="folder of the run")
-    parser.add_argument("--fix", action="store_true", help="with rectifiers and weights that fit")
+    parser.add_argument("--fix", action="store_true", help="with ReLUs and weights that fit")
     parser.add_argument("--steps", type=int, default=50_000, help="steps to train at most")
     arguments = parser.parse_args()
 

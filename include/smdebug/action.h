@@ -71,7 +71,7 @@ std::vector<ActionSpec> ParseActionJson(std::string_view json,
 
 // How actions are done.
 struct ActionOptions {
-  // Only tells what would be done.
+  // Only says what would be done.
   bool dry_run = false;
   // An action is done at most once per rule in this time; 0: each time.
   std::chrono::milliseconds interval = std::chrono::seconds(60);
@@ -103,7 +103,7 @@ class Action {
   // Whom or what it is about, without secrets, for logs and the audit trail.
   virtual std::string target() const = 0;
 
-  // Does it, and tells what was done in a few words. Throws ActionError.
+  // Does it, and says what was done in a few words. Throws ActionError.
   virtual std::string Do(const Firing& firing) = 0;
 };
 

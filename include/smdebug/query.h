@@ -73,7 +73,7 @@ struct SeriesBucket {
 // each, in order; one per step if they are few. No extreme is lost, and no NaN.
 std::vector<SeriesBucket> Downsample(const Series& series, size_t most);
 
-// What little reading tells of a tensor.
+// What little reading shows of a tensor.
 struct Glance {
   // "value", or the name of a reduction; empty if it would take too much.
   std::string what = {};

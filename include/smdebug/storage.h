@@ -77,7 +77,7 @@ struct VersionedText {
   std::string version;  // Of no meaning but to ReplaceIfUnchanged().
 };
 
-// Bytes of one file, cut at its end; all of it unless told otherwise.
+// Bytes of one file, cut at its end; all of it by default.
 struct ReadRange {
   std::string_view key;
   uint64_t offset = 0;
@@ -89,7 +89,7 @@ struct ReadRange {
 // counts when it comes and when it is published, not each time it grows.
 // Pending files do not count.
 //
-// A watch that loses sight of the store later on tells of a change each time it
+// A watch that loses sight of the store later on reports a change each time it
 // is asked, and Wait() takes a fraction of a second: its caller polls.
 // Thread-safe.
 class ChangeWatch {
@@ -100,7 +100,7 @@ class ChangeWatch {
   // what changed before it.
   virtual uint64_t Changes() = 0;
 
-  // Waits until Changes() is not `known`, at most `timeout`, and tells whether
+  // Waits until Changes() is not `known`, at most `timeout`, and returns whether
   // it is not. So a change is never missed by one thread because another has
   // asked in between.
   virtual bool Wait(uint64_t known, std::chrono::milliseconds timeout) = 0;
@@ -125,7 +125,7 @@ class Storage {
     return Create(key, CreateOptions{});
   }
 
-  // Makes `key` with `content` if and only if it does not exist, and tells
+  // Makes `key` with `content` if and only if it does not exist, and returns
   // whether it did. Of several callers at most one wins. The content is there
   // as soon as the file is. Throws IoError.
   virtual bool CreateExclusive(std::string_view key, Bytes content) = 0;
@@ -136,7 +136,7 @@ class Storage {
       std::string_view key) const = 0;
 
   // Replaces `key` by `content` if it is still what ReadVersioned() gave with
-  // `version`, and tells whether it was. Of several callers with one version at
+  // `version`, and returns whether it was. Of several callers with one version at
   // most one wins. Throws IoError.
   virtual bool ReplaceIfUnchanged(std::string_view key,
                                   std::string_view version, Bytes content) = 0;
@@ -155,7 +155,7 @@ class Storage {
   virtual std::vector<std::optional<Blob>> ReadMany(
       std::span<const ReadRange> ranges) const;
 
-  // What List() tells about `key`; nullopt if there is no such file. Throws
+  // What List() says about `key`; nullopt if there is no such file. Throws
   // IoError.
   virtual std::optional<FileInfo> Stat(std::string_view key) const = 0;
 

@@ -51,7 +51,7 @@ struct TorchOptions {
 //
 // The constructor throws as that of Hook does. After that nothing is thrown
 // into training, but what modules throw themselves (and, if `strict`, what
-// would be counted): a tensor that cannot be saved is counted and told once.
+// would be counted): a tensor that cannot be saved is counted and logged once.
 //
 // The hook keeps the tensors of its models alive; a model that ends before the
 // hook is not called again. One thread at a time, except that gradients may

@@ -297,7 +297,7 @@ class Trial {
   bool WaitForSteps(std::span<const int64_t> steps, Mode mode = Mode::kGlobal,
                     std::optional<std::chrono::milliseconds> timeout = {});
 
-  // Waits until the run may have changed, at most `timeout`; tells whether it
+  // Waits until the run may have changed, at most `timeout`; returns whether it
   // may. Returns at once if everything was seen.
   bool WaitForChange(std::chrono::milliseconds timeout);
 

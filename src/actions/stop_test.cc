@@ -18,13 +18,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kLong = std::chrono::minutes(5);
+constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(5);
 constexpr std::chrono::milliseconds kNone{0};
 
 std::string Text(int64_t number) { return std::to_string(number); }
 
 std::unique_ptr<Action> StopOf(const std::string& target,
-                               std::chrono::milliseconds grace = kLong) {
+                               std::chrono::milliseconds grace = kPatience) {
   return MakeAction({.kind = "stop", .target = target}, {.grace = grace});
 }
 
@@ -137,8 +137,8 @@ class StopWritersTest : public ::testing::Test {
   }
 
   std::string Do(const std::string& prefix = "") {
-    const auto stop =
-        MakeAction({.kind = "stop", .job_prefix = prefix}, {.grace = kLong});
+    const auto stop = MakeAction({.kind = "stop", .job_prefix = prefix},
+                                 {.grace = kPatience});
     return stop->Do({.rule = "R", .run = run_->root(), .step = 3});
   }
 
@@ -180,7 +180,7 @@ TEST_F(StopWritersTest, TheWriterOfAnotherRunIsLeftAlone) {
   Write(LedgerOf(*writer));
   std::filesystem::copy(run_->root(), dir_ / "copy",
                         std::filesystem::copy_options::recursive);
-  const auto stop = MakeAction({.kind = "stop"}, {.grace = kLong});
+  const auto stop = MakeAction({.kind = "stop"}, {.grace = kPatience});
   EXPECT_THROW(stop->Do({.rule = "R", .run = dir_ / "copy", .step = 3}),
                ActionError);
   EXPECT_TRUE(writer->IsAlive());

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kMebibyte = size_t{1} << 20;
 
 class BufferPoolTest : public testing::Test {
  protected:
@@ -26,13 +26,13 @@ class BufferPoolTest : public testing::Test {
     }
   }
 
-  BufferPool pool_{4 * kMiB};
+  BufferPool pool_{4 * kMebibyte};
   std::atomic<uint64_t> progress_{0};
 };
 
 TEST_F(BufferPoolTest, GivesTheSizeAskedFor) {
   for (const size_t size : {size_t{1}, size_t{256}, size_t{257}, size_t{4096},
-                            size_t{5000}, 3 * kMiB}) {
+                            size_t{5000}, 3 * kMebibyte}) {
     const auto buffer = pool_.TryTake(size);
     ASSERT_TRUE(buffer) << size;
     EXPECT_EQ(buffer->bytes().size(), size);
@@ -40,51 +40,52 @@ TEST_F(BufferPoolTest, GivesTheSizeAskedFor) {
 }
 
 TEST_F(BufferPoolTest, ReusesMemoryThatCameBack) {
-  auto first = pool_.TryTake(kMiB);
+  auto first = pool_.TryTake(kMebibyte);
   const std::byte* data = first->bytes().data();
   first.reset();
-  EXPECT_EQ(pool_.TryTake(kMiB)->bytes().data(), data);
+  EXPECT_EQ(pool_.TryTake(kMebibyte)->bytes().data(), data);
 }
 
 TEST_F(BufferPoolTest, StopsAtTheBudget) {
-  auto three = pool_.TryTake(3 * kMiB);
-  EXPECT_FALSE(pool_.TryTake(2 * kMiB));
-  EXPECT_TRUE(pool_.TryTake(kMiB));
+  auto three = pool_.TryTake(3 * kMebibyte);
+  EXPECT_FALSE(pool_.TryTake(2 * kMebibyte));
+  EXPECT_TRUE(pool_.TryTake(kMebibyte));
   three.reset();
-  EXPECT_TRUE(pool_.TryTake(2 * kMiB));
+  EXPECT_TRUE(pool_.TryTake(2 * kMebibyte));
 }
 
 TEST_F(BufferPoolTest, IdleMemoryOfOtherSizesMakesRoom) {
-  for (size_t i = 1; i <= 8; ++i) pool_.TryTake(i * kMiB / 2);
+  for (size_t i = 1; i <= 8; ++i) pool_.TryTake(i * kMebibyte / 2);
   EXPECT_EQ(pool_.in_use(), 0u);
-  EXPECT_TRUE(pool_.TryTake(4 * kMiB));
+  EXPECT_TRUE(pool_.TryTake(4 * kMebibyte));
 }
 
 TEST_F(BufferPoolTest, ABufferBeyondTheBudgetGoesOutAlone) {
   auto small = pool_.TryTake(1);
-  EXPECT_FALSE(pool_.TryTake(8 * kMiB));
+  EXPECT_FALSE(pool_.TryTake(8 * kMebibyte));
   small.reset();
-  auto big = pool_.TryTake(8 * kMiB);
+  auto big = pool_.TryTake(8 * kMebibyte);
   EXPECT_TRUE(big);
   EXPECT_FALSE(pool_.TryTake(1));
 }
 
 TEST_F(BufferPoolTest, BuffersAndReservationsShareTheBudget) {
   Reservation reserved;
-  ASSERT_TRUE(pool_.TryReserve(BufferPool::kFreeBytes + 3 * kMiB, reserved));
-  EXPECT_FALSE(pool_.TryTake(2 * kMiB));
-  auto buffer = pool_.TryTake(kMiB);
+  ASSERT_TRUE(
+      pool_.TryReserve(BufferPool::kFreeBytes + 3 * kMebibyte, reserved));
+  EXPECT_FALSE(pool_.TryTake(2 * kMebibyte));
+  auto buffer = pool_.TryTake(kMebibyte);
   EXPECT_TRUE(buffer);
   EXPECT_FALSE(pool_.TryReserve(1, reserved));
   buffer.reset();
   EXPECT_TRUE(pool_.TryReserve(1, reserved));
   reserved = Reservation();
   EXPECT_EQ(pool_.reserved(), 0u);
-  EXPECT_TRUE(pool_.TryTake(4 * kMiB));
+  EXPECT_TRUE(pool_.TryTake(4 * kMebibyte));
 }
 
 TEST_F(BufferPoolTest, AFullPoolStillHasRoomForALittle) {
-  const auto buffer = pool_.TryTake(8 * kMiB);  // More than the budget.
+  const auto buffer = pool_.TryTake(8 * kMebibyte);  // More than the budget.
   Reservation reserved;
   EXPECT_TRUE(pool_.TryReserve(BufferPool::kFreeBytes, reserved));
   EXPECT_FALSE(pool_.TryReserve(1, reserved));
@@ -105,17 +106,17 @@ TEST_F(BufferPoolTest, AReservationCanBeSplitAndMerged) {
 }
 
 TEST_F(BufferPoolTest, AWaiterGetsTheRoomThatComesBack) {
-  auto held = pool_.TryTake(4 * kMiB);
+  auto held = pool_.TryTake(4 * kMebibyte);
   auto waiter = std::async(std::launch::async, [&] {
-    return Await(kMiB, milliseconds(60'000)).has_value();
+    return Await(kMebibyte, milliseconds(60'000)).has_value();
   });
   held.reset();
   EXPECT_TRUE(waiter.get());
 }
 
 TEST_F(BufferPoolTest, AWaiterGivesUpWhenNothingMoves) {
-  const auto held = pool_.TryTake(4 * kMiB);
-  EXPECT_FALSE(Await(kMiB, milliseconds(1)));
+  const auto held = pool_.TryTake(4 * kMebibyte);
+  EXPECT_FALSE(Await(kMebibyte, milliseconds(1)));
 }
 
 TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
@@ -124,9 +125,9 @@ TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (size_t i = 0; i < 200; ++i) {
-        const size_t size = 1 + (i * 7919 + t * 104729) % (2 * kMiB);
+        const size_t size = 1 + (i * 7919 + t * 104729) % (2 * kMebibyte);
         const auto buffer = Await(size, milliseconds(60'000));
-        if (!buffer || pool_.in_use() > 4 * kMiB) exceeded = true;
+        if (!buffer || pool_.in_use() > 4 * kMebibyte) exceeded = true;
       }
     });
   }

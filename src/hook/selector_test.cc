@@ -9,9 +9,9 @@
 namespace smdebug::hook {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 Stamp Train(int64_t step) { return {step, Mode::kTrain, step}; }
 

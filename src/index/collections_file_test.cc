@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kFile = "collections/000000000/worker_0_collections.json";
+constexpr const char* kCollections =
+    "collections/000000000/worker_0_collections.json";
 
 // A file whose only collection "c" is `json`.
 std::string WithCollection(std::string_view json) {
@@ -24,25 +25,25 @@ std::string WithCollection(std::string_view json) {
 }
 
 // The whole message of the FormatError; empty if there is none.
-std::string ErrorOf(std::string_view json) {
+std::string CollectionsError(std::string_view json) {
   try {
-    ParseCollectionsFile(json, kFile);
+    ParseCollectionsFile(json, kCollections);
   } catch (const FormatError& error) {
-    EXPECT_EQ(error.file(), kFile);
+    EXPECT_EQ(error.file(), kCollections);
     return error.what();
   }
   return "";
 }
 
-struct Case {
+struct BadCollections {
   std::string json;
   std::string reason;  // Part of the message.
 };
 
-void ExpectAllRefused(const std::vector<Case>& cases) {
-  for (const Case& test : cases) {
-    const std::string error = ErrorOf(test.json);
-    EXPECT_THAT(error, HasSubstr(kFile)) << test.json;
+void ExpectCollectionsRefused(const std::vector<BadCollections>& cases) {
+  for (const BadCollections& test : cases) {
+    const std::string error = CollectionsError(test.json);
+    EXPECT_THAT(error, HasSubstr(kCollections)) << test.json;
     EXPECT_THAT(error, HasSubstr(test.reason)) << test.json;
   }
 }
@@ -89,7 +90,7 @@ TEST(CollectionsFileTest, WritesTheFileOfTheReference) {
                 ", " +
                 collection("weights", R"("^(?!gradient).*weight")", false) +
                 R"(}, "_meta": {"num_workers": 3}})");
-  EXPECT_EQ(ParseCollectionsFile(ToJson(content), kFile), content);
+  EXPECT_EQ(ParseCollectionsFile(ToJson(content), kCollections), content);
 }
 
 TEST(CollectionsFileTest, ReadsBackEveryField) {
@@ -108,8 +109,8 @@ TEST(CollectionsFileTest, ReadsBackEveryField) {
   CollectionsFile content;
   content.collections = {{full.name, full}, {"", Collection{}}};
   content.num_workers = kMost;
-  EXPECT_EQ(ParseCollectionsFile(ToJson(content), kFile), content);
-  EXPECT_EQ(ParseCollectionsFile(ToJson(CollectionsFile{}), kFile),
+  EXPECT_EQ(ParseCollectionsFile(ToJson(content), kCollections), content);
+  EXPECT_EQ(ParseCollectionsFile(ToJson(CollectionsFile{}), kCollections),
             CollectionsFile{});
 }
 
@@ -120,7 +121,7 @@ TEST(CollectionsFileTest, ReadsWhatOldRunsLeaveOutOrHaveMoreOf) {
       R"("b": {"name": "other", "save_config": {"TRAIN": null, "EVAL": )"
       R"({"save_interval": 2}}, "reduction_config": null}}, )"
       R"("_meta": {"more": 1}})",
-      kFile);
+      kCollections);
   Collection a{.name = "a"};
   a.save_config = SaveConfig::Every({.save_interval = 3});
   // The key is the name.
@@ -132,13 +133,13 @@ TEST(CollectionsFileTest, ReadsWhatOldRunsLeaveOutOrHaveMoreOf) {
 
 TEST(CollectionsFileTest, ARegexThatDoesNotCompileIsATextLikeAnyOther) {
   const auto content = ParseCollectionsFile(
-      WithCollection(R"({"include_regex": ["*(["]})"), kFile);
+      WithCollection(R"({"include_regex": ["*(["]})"), kCollections);
   EXPECT_EQ(content.collections.at("c").include_regex,
             std::vector<std::string>{"*(["});
 }
 
 TEST(CollectionsFileTest, RefusesWhatIsNotSuchAFile) {
-  ExpectAllRefused({
+  ExpectCollectionsRefused({
       {"", "is empty"},
       {"{", "is not JSON"},
       {"[]", "expected a JSON object, got a list"},
@@ -165,7 +166,7 @@ TEST(CollectionsFileTest, RefusesWhatIsNotSuchAFile) {
 }
 
 TEST(CollectionsFileTest, RefusesAKeyGivenTwice) {
-  ExpectAllRefused({
+  ExpectCollectionsRefused({
       {R"({"collections": {}, "collections": {}})",
        "collections: is there twice"},
       {R"({"collections": {"a": {}, "a": {}}})",
@@ -183,7 +184,7 @@ TEST(CollectionsFileTest, RefusesDeepNestingAndHugeFiles) {
     return R"({"x": )" + std::string(depth, '[') + std::string(depth, ']') +
            "}";
   };
-  ExpectAllRefused({
+  ExpectCollectionsRefused({
       {WithCollection(nested(100)), "nested deeper than"},
       {WithCollection(nested(900)), "nested deeper than"},
       {WithCollection(nested(100'000)), "is not JSON"},
@@ -199,7 +200,7 @@ TEST(CollectionsFileTest, RefusesEveryTruncation) {
   content.num_workers = 12;
   const std::string whole = ToJson(content);
   for (size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_NE(ErrorOf(whole.substr(0, length)), "") << length;
+    EXPECT_NE(CollectionsError(whole.substr(0, length)), "") << length;
   }
 }
 

@@ -16,14 +16,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kFile = "index/000000000/000000000000_worker_0.json";
+constexpr const char* kHostile = "index/000000000/000000000000_worker_0.json";
 
 // The whole message of the FormatError; empty if there is none.
 std::string ErrorOf(std::string_view json) {
   try {
-    ParseStepIndex(json, kFile);
+    ParseStepIndex(json, kHostile);
   } catch (const FormatError& error) {
-    EXPECT_EQ(error.file(), kFile);
+    EXPECT_EQ(error.file(), kHostile);
     return error.what();
   }
   return "";
@@ -54,7 +54,7 @@ struct Case {
 void ExpectAllRefused(const std::vector<Case>& cases) {
   for (const Case& test : cases) {
     const std::string error = ErrorOf(test.json);
-    EXPECT_THAT(error, HasSubstr(kFile)) << test.json;
+    EXPECT_THAT(error, HasSubstr(kHostile)) << test.json;
     EXPECT_THAT(error, HasSubstr(test.reason)) << test.json;
   }
 }
@@ -216,7 +216,7 @@ TEST(StepIndexHostileTest, IgnoresUnknownKeys) {
       R"("event_file_name": "e/f", "note": [{}]}, "tensor_payload": )"
       R"([{"flags": null, "tensorname": "a", "start_idx": 3, "length": 4}], )"
       R"("more": {"x": [1, 2.5, "y"]}})",
-      kFile);
+      kHostile);
   ASSERT_EQ(index.tensors.size(), 1u);
   EXPECT_EQ(index.tensors[0], (TensorEntry{"a", {3, 4, std::nullopt}}));
 }
@@ -267,9 +267,9 @@ TEST(StepIndexHostileTest, RandomMutationsParseOrAreRefused) {
       }
     }
     try {
-      const StepIndex mutated = ParseStepIndex(text, kFile);
+      const StepIndex mutated = ParseStepIndex(text, kHostile);
       ++parsed;
-      EXPECT_EQ(ParseStepIndex(ToJson(mutated), kFile), mutated) << text;
+      EXPECT_EQ(ParseStepIndex(ToJson(mutated), kHostile), mutated) << text;
     } catch (const FormatError&) {
       ++refused;
     }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -11,13 +10,11 @@
 namespace smdebug::query {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 TEST(JsonTest, WhatJsonLacksIsAString) {
   EXPECT_EQ(JsonNumber(0.1).dump(), "0.1");
   EXPECT_EQ(JsonNumber(NAN), "NaN");
-  EXPECT_EQ(JsonNumber(kInf), "Infinity");
-  EXPECT_EQ(JsonNumber(-kInf), "-Infinity");
+  EXPECT_EQ(JsonNumber(INFINITY), "Infinity");
+  EXPECT_EQ(JsonNumber(-INFINITY), "-Infinity");
 }
 
 TEST(JsonTest, ArraysAreListsByTheirShape) {
@@ -25,7 +22,7 @@ TEST(JsonTest, ArraysAreListsByTheirShape) {
   const std::vector<int64_t> square = {2, 2};
   EXPECT_EQ(JsonArray(ViewOf<int64_t>(integers, square)).dump(),
             "[[1,2],[3,9223372036854775807]]");
-  const std::vector<std::complex<double>> complex = {{1, kInf}};
+  const std::vector<std::complex<double>> complex = {{1, INFINITY}};
   EXPECT_EQ(JsonArray(ViewOf<std::complex<double>>(complex, {})).dump(),
             "[1.0,\"Infinity\"]");
   const std::vector<std::string_view> words = {"a"};

@@ -1,7 +1,6 @@
 #include "src/query/series.h"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using testing::TestTrial;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // 1000 steps of 0, with one spike.
 Series SpikeAt(int64_t at, double height) {
@@ -73,7 +70,8 @@ TEST(DownsampleTest, FewPointsStayAsTheyAre) {
 }
 
 TEST(DownsampleTest, WhatIsNotFiniteIsCountedAndHidesNothing) {
-  const Series series = {{0, 1, 2, 3, 4, 5}, {NAN, 2, kInf, 1, -kInf, NAN}};
+  const Series series = {{0, 1, 2, 3, 4, 5},
+                         {NAN, 2, INFINITY, 1, -INFINITY, NAN}};
   const auto buckets = Downsample(series, 1);
   ASSERT_THAT(buckets, SizeIs(1));
   EXPECT_TRUE(std::isnan(buckets[0].first));
@@ -91,7 +89,7 @@ TEST(DownsampleTest, WhatIsNotFiniteIsCountedAndHidesNothing) {
       R"("last":"NaN","min":1.0,"max":2.0,"min_step":3,"max_step":1,"nan":2,)"
       R"("pos_inf":1,"neg_inf":1}]})");
 
-  const auto none = Downsample({{8}, {kInf}}, 1);
+  const auto none = Downsample({{8}, {INFINITY}}, 1);
   EXPECT_TRUE(std::isnan(none[0].min));
   EXPECT_EQ(none[0].min_step, 8);
 }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,6 @@
 
 namespace smdebug::query {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(TextTest, ControlCharactersNeverReachTheTerminal) {
   EXPECT_EQ(Printable("a\x1B[2J\n\x7F"), "a?[2J??");
@@ -34,7 +31,7 @@ TEST(TextTest, NumbersAreShortButWholeNumbersWhole) {
   EXPECT_EQ(ShortNumber(1e300), "1e+300");
   EXPECT_EQ(ShortNumber(NAN), "nan");
   EXPECT_EQ(ShortNumber(-NAN), "nan");
-  EXPECT_EQ(ShortNumber(-kInf), "-inf");
+  EXPECT_EQ(ShortNumber(-INFINITY), "-inf");
 }
 
 TEST(TextTest, ExactNumbersReadBackEqual) {
@@ -43,7 +40,7 @@ TEST(TextTest, ExactNumbersReadBackEqual) {
   }
   EXPECT_EQ(ExactNumber(0.1), "0.1");
   EXPECT_EQ(ExactNumber(-NAN), "nan");
-  EXPECT_EQ(ExactNumber(kInf), "inf");
+  EXPECT_EQ(ExactNumber(INFINITY), "inf");
 }
 
 TEST(TextTest, ShapesReadAsInNumPy) {

@@ -14,8 +14,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 template <typename T>
 struct Vector {
   explicit Vector(std::vector<T> v)
@@ -43,7 +41,7 @@ TEST(ValueSummaryTest, SummarizesWhatIsFinite) {
   EXPECT_NEAR(all.std, std::sqrt(1.25), 1e-12);
   EXPECT_NEAR(all.l2, std::sqrt(14), 1e-12);
 
-  const Vector<double> mixed({1, NAN, 2, kInf, 3, -kInf, 0});
+  const Vector<double> mixed({1, NAN, 2, INFINITY, 3, -INFINITY, 0});
   const ValueSummary finite = Summarize(mixed.view());
   EXPECT_EQ(finite.count, 7);
   EXPECT_EQ(finite.nan, 1);
@@ -58,7 +56,7 @@ TEST(ValueSummaryTest, SummarizesWhatIsFinite) {
 }
 
 TEST(ValueSummaryTest, WithoutFiniteValuesThereAreNoBins) {
-  for (const auto& values : {std::vector<double>{}, {NAN, kInf}}) {
+  for (const auto& values : {std::vector<double>{}, {NAN, INFINITY}}) {
     const Vector<double> tensor(values);
     const ValueSummary summary = Summarize(tensor.view());
     EXPECT_TRUE(std::isnan(summary.min));

@@ -18,7 +18,7 @@ namespace {
 using testing::ToHex;
 
 // The record without its frame, which is checked.
-std::string PayloadHex(const std::string& record) {
+std::string SummaryHex(const std::string& record) {
   const std::string payload =
       record.substr(kHeaderBytes, record.size() - kHeaderBytes - kFooterBytes);
   EXPECT_EQ(record.substr(0, kHeaderBytes),
@@ -32,14 +32,14 @@ std::string PayloadHex(const std::string& record) {
 std::string ScalarHex(int64_t step, double value) {
   std::string record;
   AppendScalarEvent(1.5, step, "z", value, record);
-  return PayloadHex(record);
+  return SummaryHex(record);
 }
 
 std::string HistogramHex(std::string_view tag,
                          const HistogramSummary& histogram) {
   std::string record;
   AppendHistogramEvent(1.5, 3, tag, histogram, record);
-  return PayloadHex(record);
+  return SummaryHex(record);
 }
 
 TEST(ScalarEventTest, MatchesTheReferenceToTheByte) {

@@ -48,7 +48,7 @@ std::string PayloadHex(const std::string& record) {
   return ToHex(payload);
 }
 
-DecodedTensor Decode(const std::string& record) {
+DecodedTensor DecodeEvent(const std::string& record) {
   return DecodeTensorRecord(base::AsBytes(record), "file");
 }
 
@@ -166,7 +166,7 @@ TEST(TensorEventTest, WritesAndReadsEveryElementType) {
     EXPECT_EQ(PayloadHex(record),
               std::string(head) + ToHex(content) + std::string(kTrainStep2));
 
-    const DecodedTensor tensor = Decode(record);
+    const DecodedTensor tensor = DecodeEvent(record);
     EXPECT_EQ(tensor.wall_time, 1.5);
     EXPECT_EQ(tensor.step, 3);
     EXPECT_EQ(tensor.name, "t");
@@ -224,8 +224,8 @@ TEST(TensorEventTest, WritesNegativeSteps) {
             "09000000000000f83f10ffffffffffffffffff01"
             "2a2c0a2a0a014c420708041200220107"
             "4a1c0a0f0a096d6f64655f7374657012022d310a090a046d6f6465120132");
-  EXPECT_EQ(Decode(record).step, -1);
-  EXPECT_EQ(Decode(record).mode_step, -1);
+  EXPECT_EQ(DecodeEvent(record).step, -1);
+  EXPECT_EQ(DecodeEvent(record).mode_step, -1);
 }
 
 TEST(TensorEventTest, WritesEmptyStringsAndNoStrings) {
@@ -244,7 +244,7 @@ TEST(TensorEventTest, WritesEmptyStringsAndNoStrings) {
             "09000000000000f83f10032a3d0a3b0a017342191209120708031203735f33"
             "4203666f6f4200420562c3a4727a" +
                 std::string(kTrainStep2));
-  const DecodedTensor tensor = Decode(record);
+  const DecodedTensor tensor = DecodeEvent(record);
   EXPECT_EQ(tensor.dtype, DType::kString);
   EXPECT_THAT(tensor.strings, ElementsAre("foo", "", "b\xC3\xA4rz"));
 
@@ -255,8 +255,8 @@ TEST(TensorEventTest, WritesEmptyStringsAndNoStrings) {
   EXPECT_EQ(PayloadHex(empty),
             "09000000000000f83f10032a2d0a2b0a01734209120712051203735f30" +
                 std::string(kTrainStep2));
-  EXPECT_THAT(Decode(empty).strings, IsEmpty());
-  EXPECT_EQ(Decode(empty).dtype, DType::kString);
+  EXPECT_THAT(DecodeEvent(empty).strings, IsEmpty());
+  EXPECT_EQ(DecodeEvent(empty).dtype, DType::kString);
 }
 
 TEST(TensorEventTest, ReadsBackAnyShapeAndLength) {
@@ -274,7 +274,7 @@ TEST(TensorEventTest, ReadsBackAnyShapeAndLength) {
                                          .shape = shape,
                                          .content_bytes = content.size()},
                                         content);
-      const DecodedTensor tensor = Decode(record);
+      const DecodedTensor tensor = DecodeEvent(record);
       ASSERT_EQ(tensor.name, name);
       ASSERT_EQ(tensor.step, int64_t{1} << 40);
       ASSERT_EQ(tensor.mode_step, extent);

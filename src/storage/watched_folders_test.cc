@@ -8,10 +8,10 @@
 namespace smdebug::storage {
 namespace {
 
-constexpr std::string_view kFolders[] = {"index", "deep/inside"};
+constexpr std::string_view kWatched[] = {"index", "deep/inside"};
 
 TEST(WatchedFoldersTest, CoversFilesOfTheRootAndBelowTheFolders) {
-  const WatchedFolders watched(kFolders);
+  const WatchedFolders watched(kWatched);
   for (const char* key : {"END_OF_JOB", "index/a", "index/000/a", "index",
                           "deep/inside/a", "deep/inside/b/c"}) {
     EXPECT_TRUE(watched.Covers(key)) << key;
@@ -23,7 +23,7 @@ TEST(WatchedFoldersTest, CoversFilesOfTheRootAndBelowTheFolders) {
 }
 
 TEST(WatchedFoldersTest, HoldsFilesOnlyOfTheRootAndTheFolders) {
-  const WatchedFolders watched(kFolders);
+  const WatchedFolders watched(kWatched);
   for (const char* folder : {"", "index", "index/0", "deep/inside/x"}) {
     EXPECT_TRUE(watched.Holds(folder)) << folder;
   }
@@ -33,7 +33,7 @@ TEST(WatchedFoldersTest, HoldsFilesOnlyOfTheRootAndTheFolders) {
 }
 
 TEST(WatchedFoldersTest, FoldersOnTheWayLeadToThem) {
-  const WatchedFolders watched(kFolders);
+  const WatchedFolders watched(kWatched);
   for (const char* folder : {"", "deep", "deep/inside", "index/0"}) {
     EXPECT_TRUE(watched.LeadsTo(folder)) << folder;
   }

@@ -30,14 +30,14 @@ std::shared_ptr<Storage> OpenInTempDir() {
   return {std::move(local), storage};
 }
 
-const StorageDriver kDriver = {
+const StorageDriver kLocalDriver = {
     "local", OpenInTempDir,
     storage::InotifySeesAllOf(std::filesystem::temp_directory_path())};
 
 INSTANTIATE_TEST_SUITE_P(Local, StorageConformanceTest,
-                         ::testing::Values(kDriver));
+                         ::testing::Values(kLocalDriver));
 INSTANTIATE_TEST_SUITE_P(Local, WatchConformanceTest,
-                         ::testing::Values(kDriver));
+                         ::testing::Values(kLocalDriver));
 
 // Runs `body(i)` in `count` processes that start together. How many of them
 // returned true; -1 if one threw.

@@ -3,13 +3,13 @@
 namespace smdebug::testing {
 namespace {
 
-const StorageDriver kDriver = {
+const StorageDriver kMemoryDriver = {
     "memory", [] { return std::shared_ptr(OpenMemoryStorage()); }};
 
 INSTANTIATE_TEST_SUITE_P(Memory, StorageConformanceTest,
-                         ::testing::Values(kDriver));
+                         ::testing::Values(kMemoryDriver));
 INSTANTIATE_TEST_SUITE_P(Memory, WatchConformanceTest,
-                         ::testing::Values(kDriver));
+                         ::testing::Values(kMemoryDriver));
 
 }  // namespace
 }  // namespace smdebug::testing

@@ -4,14 +4,14 @@
 namespace smdebug::testing {
 namespace {
 
-const StorageDriver kDriver = {"object",
-                               [] { return std::make_shared<ObjectStore>(); },
-                               /*watches=*/false,
-                               /*grows=*/false,
-                               /*renames=*/false};
+const StorageDriver kObjectDriver = {
+    "object", [] { return std::make_shared<ObjectStore>(); },
+    /*watches=*/false,
+    /*grows=*/false,
+    /*renames=*/false};
 
 INSTANTIATE_TEST_SUITE_P(Object, StorageConformanceTest,
-                         ::testing::Values(kDriver));
+                         ::testing::Values(kObjectDriver));
 
 }  // namespace
 }  // namespace smdebug::testing

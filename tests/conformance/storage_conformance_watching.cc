@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 // For what is bound to happen.
 constexpr milliseconds kPatience{60'000};
 
-constexpr CreateOptions kLog = {.visibility = Visibility::kWhileWriting};
+constexpr CreateOptions kGrowing = {.visibility = Visibility::kWhileWriting};
 
 // Returns when the thread, once it has given its number, sleeps.
 void AwaitSleepOf(const std::atomic<pid_t>& thread) {
@@ -167,7 +167,7 @@ TEST_P(WatchConformanceTest, PendingFilesDoNotCount) {
 
 TEST_P(WatchConformanceTest, AGrowingFileCountsWhenItComesAndWhenItIsWhole) {
   EXPECT_TRUE(watch_->Changed());
-  const auto log = storage_->Create("index/log", kLog);
+  const auto log = storage_->Create("index/log", kGrowing);
   AppendText(*log, "first");
   log->Flush();
   EXPECT_TRUE(watch_->Changed());

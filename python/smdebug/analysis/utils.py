@@ -37,7 +37,7 @@ def _refreshing(trials: Trial | list[Trial], on: bool) -> Iterator[None]:
 
 
 def parse_list_from_str(arg: str | list[str] | None, delimiter: str = ",") -> list[str]:
-    """The items of a text, as they are; a list is given back; nothing has no items."""
+    """The items of a string, as they are; a list is returned as it is; None has no items."""
     if isinstance(arg, list):
         return arg
     if arg is not None and not isinstance(arg, str):

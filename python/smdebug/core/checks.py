@@ -71,14 +71,14 @@ def boolean(key: str, value: object) -> bool:
 
 
 def flag(key: str, value: object) -> bool:
-    """The boolean that `value` is, also as 0 or 1; a text is none."""
+    """The boolean that `value` is, also as 0 or 1; a string is none."""
     if isinstance(value, (str, bytes)):
         refuse_type(key, value, "True or False")
     return boolean(key, value)
 
 
 def text(key: str, value: object, allowed: str = "a text") -> str:
-    """`value`, if it is a text."""
+    """`value`, if it is a string."""
     if not isinstance(value, str):
         refuse_type(key, value, allowed)
     return value
@@ -97,7 +97,7 @@ def path(key: str, value: object) -> str:
 
 
 def names(key: str, value: object, each: str = "a name") -> list[str]:
-    """The texts in a list, a tuple or a set, however nested; or the only one. None has none."""
+    """The strings in a list, a tuple or a set, however nested; or the only one. None has none."""
     return [] if value is None else list(_texts(key, value, each))
 
 

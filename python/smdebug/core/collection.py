@@ -179,7 +179,7 @@ class Collection:
         }
 
     def to_json(self) -> str:
-        """to_json_dict() as a text."""
+        """to_json_dict() as a string."""
         return json.dumps(self.to_json_dict())
 
     @classmethod

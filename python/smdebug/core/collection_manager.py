@@ -19,7 +19,7 @@ class CollectionManager:
     def __init__(
         self, collections: dict[str, Collection] | None = None, create_default: bool = False
     ) -> None:
-        del create_default  # The hooks of the frameworks create theirs.
+        del create_default  # Each framework's hook creates its own.
         self.collections: dict[str, Collection] = {} if collections is None else collections
         self._meta: dict[str, Any] = {"num_workers": 1}
 
@@ -57,7 +57,7 @@ class CollectionManager:
         return int(self._meta.get("num_workers", 1))
 
     def update_meta(self, meta: dict[str, Any]) -> None:
-        """Adds to what is told about the job."""
+        """Adds to what the file says about the job."""
         self._meta.update(meta)
 
     def to_json_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class CollectionManager:
     def load_from_string(
         cls, s: str, collection_class: type[Collection] = Collection
     ) -> CollectionManager:
-        """The collections in the text of a file; SMDebugValueError for keys it may not have."""
+        """The collections in the content of a file; SMDebugValueError for keys it may not have."""
         content = json.loads(s)
         unknown = set(content) - set(ALLOWED_PARAMS)
         if unknown:

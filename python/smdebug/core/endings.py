@@ -42,13 +42,13 @@ def close_at_end(hook: BaseHook) -> None:
 
 
 def describe(error: BaseException) -> str:
-    """The type of an error and, if it has one, its text."""
+    """The type of an error and, if it has one, its message."""
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def ending_of(error: BaseException | None) -> tuple[str, str]:
-    """How a job ends through which `error` passes, and why, as the core's hook is told."""
+    """How a job ends through which `error` passes, and why, in the words of the core."""
     if error is None:
         return "finished", ""
     if isinstance(error, SystemExit):
@@ -69,7 +69,7 @@ def _ending_with(code: object) -> tuple[str, str]:
 def _noting(leave: Callable[..., Any]) -> Callable[..., Any]:
     """`leave`, which is sys.exit, with a note of what the main thread gives it.
 
-    At the end of the process nothing else tells: Python has forgotten the exception by then.
+    At the end of the process nothing else shows it: Python has forgotten the exception by then.
     """
 
     @functools.wraps(leave)

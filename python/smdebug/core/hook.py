@@ -30,7 +30,7 @@ HookType = TypeVar("HookType", bound="BaseHook")
 
 
 class BaseHook:
-    """Saves what a training job computes; a framework's Hook tells it what that is.
+    """Saves what a training job computes; a framework's Hook knows what that is.
 
     A configuration that is not allowed is refused here, by an exception. After that nothing is
     raised into the training unless SMDEBUG_STRICT is set: what fails is logged and counted in the
@@ -42,7 +42,7 @@ class BaseHook:
     _framework: ClassVar[int] = 0  # The number of the core's Framework.
     _default_collections: ClassVar[list[str]] = ["losses"]
     _collection_class: ClassVar[type[Collection]] = Collection
-    # Classes of tensors, and what tells that the memory of one does not hold its values.
+    # Classes of tensors, and tests for those whose memory does not hold their values.
     _tensor_types: ClassVar[tuple[type, ...]] = ()
     _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = ()
     # Whether another process has sent it, to be one of several that write the same run.
@@ -123,7 +123,7 @@ class BaseHook:
         loaded["tensorboard_dir"] = loaded["tensorboard_dir"] or None
         return cls._from_settings(loaded, collections)
 
-    # The name that hooks of XGBoost have for it.
+    # The name that XGBoost hooks have for it.
     hook_from_config = create_from_json_file
 
     @classmethod
@@ -329,7 +329,7 @@ class BaseHook:
             self._core.configure(self._settings(usable_only=True))
 
     def _begin_step(self, number: int | None = None) -> bool:
-        """Starts the next step; tells whether anything of it is to be saved."""
+        """Starts the next step; returns whether anything of it is to be saved."""
         if not self._has_begun:
             self._has_begun = True
             self._settle_collections()
@@ -349,7 +349,7 @@ class BaseHook:
 
     @property
     def rule_reports(self) -> list[dict[str, Any]]:
-        """What each of the hook's rules has found so far, as `smdebug check --json` tells it."""
+        """What each of the hook's rules has found so far, with the keys of `smdebug check --json`."""
         reports = [] if self._guard is None else self._guard.reports()
         return [json.loads(report) for report in reports]
 

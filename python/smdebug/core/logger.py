@@ -1,4 +1,4 @@
-"""The logger `smdebug`: to standard output, each text three times at most."""
+"""The logger `smdebug`: to standard output, each message three times at most."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEVELS = {
 
 
 class DuplicateLogFilter(logging.Filter):
-    """Lets each text through LOG_DUPLICATION_THRESHOLD times."""
+    """Lets each message through LOG_DUPLICATION_THRESHOLD times."""
 
     def __init__(self) -> None:
         super().__init__()

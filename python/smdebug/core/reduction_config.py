@@ -52,7 +52,7 @@ class ReductionConfig:
         self.save_shape = _flag("save_shape", save_shape)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """The reductions in one text, and the two flags."""
+        """The reductions in one string, and the two flags."""
         listed = [
             *self.reductions,
             *(f"{norm}_norm" for norm in self.norms),
@@ -74,7 +74,7 @@ class ReductionConfig:
         return params
 
     def to_json(self) -> str:
-        """to_json_dict() as a text."""
+        """to_json_dict() as a string."""
         return json.dumps(self.to_json_dict())
 
     @classmethod
@@ -95,7 +95,7 @@ class ReductionConfig:
     def from_dict(cls, params: dict[str, Any] | None) -> ReductionConfig | None:
         """From the keys of to_json_dict(); None gives None.
 
-        Norms go with and without "_norm"; a list of names and flags as texts will
+        Norms go with and without "_norm"; a list of names and flags as strings will
         do too.
         """
         if params is None:

@@ -192,7 +192,7 @@ def get_tb_worker() -> str:
 
 
 def make_numpy_array(x: object) -> np.ndarray[Any, np.dtype[Any]]:
-    """The array that `x` holds, however it holds it; a number or a text becomes one element."""
+    """The array that `x` holds, however it holds it; a number or a string becomes one element."""
     if isinstance(x, np.ndarray):
         return x
     if isinstance(x, (bool, int, float, complex, str, bytes, np.generic)):
@@ -206,7 +206,7 @@ def make_numpy_array(x: object) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def size_and_shape(t: Any) -> tuple[int, Sequence[int]]:
-    """Bytes and shape of a tensor, a text or a number."""
+    """Bytes and shape of a tensor, a string or a number."""
     if isinstance(t, (str, bytes)):
         return len(t), [len(t)]
     array = t if hasattr(t, "nbytes") else make_numpy_array(t)

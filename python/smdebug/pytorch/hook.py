@@ -183,7 +183,7 @@ class Hook(BaseHook):
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
 
-        `traced` tells that the module is inside compiled code.
+        `traced` says that the module is inside compiled code.
         """
         if is_recomputing():
             return

@@ -185,7 +185,7 @@ class Attachment:
     def attach(self, watched: list[WatchedModule], started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
 
-        `traced` tells that `started`, which begins the step, runs inside compiled code.
+        `traced` says that `started`, which begins the step, runs inside compiled code.
         """
         learning = [parameter.requires_grad for root in watched for parameter in root.parameters]
         wanted = (self._core.due_key, started if traced else None, learning)

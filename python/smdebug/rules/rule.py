@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Rule(ABC):
     """A condition that a run is checked for, step by step.
 
-    A rule defines invoke_at_step(), which tells whether the condition is met. It may
+    A rule defines invoke_at_step(), which returns whether the condition is met. It may
     define set_required_tensors() to have tensors read, or their absence found, first.
     """
 

@@ -82,7 +82,7 @@ def _rules_of(module: ModuleType) -> list[str]:
 def convert_parameters(
     rule: type[Rule], given: dict[str, str], *, has_others: bool = False
 ) -> dict[str, Any]:
-    """Parameters that come as texts, as the constructor of the rule wants them.
+    """Parameters that come as strings, in the types that the rule's constructor wants.
 
     One that is annotated as int, float or bool, or has a default of such a type, becomes that; the
     others stay texts. ValueError for one that the rule does not have, for one that it needs

@@ -135,7 +135,7 @@ class Tensor:
     ) -> dict[str, int] | None:
         """How many elements there were, and of them nan, pos_inf, neg_inf and zero.
 
-        None where the run does not tell: counts are kept beside reductions, and runs
+        None where the run has none: counts are kept beside reductions, and runs
         of smdebug 1.0 have none.
         """
         counts: dict[str, int] | None = self._reader.counts(

@@ -431,7 +431,7 @@ def _predict(booster: Any, data: Any, **options: Any) -> Any:
 
 
 def _setting(value: object) -> object:
-    """A hyperparameter as an array; as a text where it is not of numbers or texts."""
+    """A hyperparameter as an array; as a string if it holds neither numbers nor strings."""
     if isinstance(value, np.ndarray):
         return value
     several = isinstance(value, (list, tuple))

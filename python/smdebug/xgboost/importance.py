@@ -11,7 +11,7 @@ IMPORTANCE_TYPES = tuple(_core.xgboost_importance_types())
 
 
 class FeatureImportance:
-    """Saves the importance of features, as XGBoost's own library tells it."""
+    """Saves the feature importance that XGBoost itself computes."""
 
     def __init__(self) -> None:
         from xgboost import core

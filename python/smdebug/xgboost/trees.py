@@ -9,7 +9,7 @@ import numpy as np
 from smdebug import _core
 
 COLUMNS = tuple(_core.xgboost_trees([], 0))
-# Of the columns that are not texts.
+# The columns that do not hold strings.
 _KINDS = {
     "Tree": np.int64,
     "Node": np.int64,

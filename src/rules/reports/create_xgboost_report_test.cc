@@ -17,7 +17,7 @@
 namespace smdebug::rules {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::AllOf;
 using testing::GetFile;
 using ::testing::HasSubstr;
@@ -62,7 +62,7 @@ class XgboostReportTest : public ::testing::Test {
   }
 
   // The page and the JSON.
-  std::pair<std::string, json> Report() {
+  std::pair<std::string, Json> Report() {
     const auto rule = MakeRule(ParseRuleSpec("CreateXgboostReport"));
     EXPECT_THAT(run_.JudgeWith(*rule), IsEmpty());
     const auto files = rule->Files();
@@ -75,7 +75,7 @@ class XgboostReportTest : public ::testing::Test {
     EXPECT_THAT(files[0].content,
                 AllOf(Not(HasSubstr("http")), Not(HasSubstr("<script")),
                       Not(HasSubstr("nan")), Not(HasSubstr("src="))));
-    return {files[0].content, json::parse(files[1].content)};
+    return {files[0].content, Json::parse(files[1].content)};
   }
 
   FakeRun run_;
@@ -96,12 +96,12 @@ TEST_F(XgboostReportTest, BinaryHasConfusionScoresAndRoc) {
   EXPECT_EQ(report["last_step"], 5);
   EXPECT_EQ(report["hyperparameters"]["max_depth"], "6");
   EXPECT_EQ(report["metrics"]["train-logloss"],
-            json::parse("[[0,0.7],[5,0.2]]"));
+            Json::parse("[[0,0.7],[5,0.2]]"));
   EXPECT_EQ(report["feature_importance"]["gain"]["f1"], 0.75);
   EXPECT_EQ(report["classification"]["accuracy"], 0.5);
   EXPECT_EQ(report["classification"]["confusion"].size(), 4u);
   EXPECT_EQ(report["classification"]["macro"]["f1"], 0.5);
-  EXPECT_EQ(report["class_accuracy"]["1"], json::parse("[[0,0.0],[5,0.5]]"));
+  EXPECT_EQ(report["class_accuracy"]["1"], Json::parse("[[0,0.0],[5,0.5]]"));
   EXPECT_EQ(report["roc"]["area"], 0.75);
   EXPECT_FALSE(report.contains("residuals"));
   for (const char* section :
@@ -128,8 +128,8 @@ TEST_F(XgboostReportTest, ManyClassesComeAsNumbersOrAsScores) {
   const auto [page, report] = Report();
   EXPECT_EQ(report["problem"], "multiclass");
   EXPECT_DOUBLE_EQ(report["classification"]["accuracy"].get<double>(), 2.0 / 3);
-  EXPECT_EQ(report["class_accuracy"]["1"], json::parse("[[0,0.0],[5,1.0]]"));
-  EXPECT_EQ(report["class_accuracy"]["2"], json::parse("[[0,1.0],[5,0.0]]"));
+  EXPECT_EQ(report["class_accuracy"]["1"], Json::parse("[[0,0.0],[5,1.0]]"));
+  EXPECT_EQ(report["class_accuracy"]["2"], Json::parse("[[0,1.0],[5,0.0]]"));
   EXPECT_FALSE(report.contains("roc"));
   EXPECT_THAT(page,
               AllOf(HasSubstr("Confusion matrix"), Not(HasSubstr("ROC"))));
@@ -149,7 +149,7 @@ TEST_F(XgboostReportTest, RegressionHasResidualsAndErrorsByLabel) {
   ASSERT_EQ(report["absolute_error"].size(), 3u);
   EXPECT_EQ(report["absolute_error"][2]["from"], 9.0);
   EXPECT_EQ(report["absolute_error"][2]["steps"],
-            json::parse("[[0,4.0],[5,2.0]]"));
+            Json::parse("[[0,4.0],[5,2.0]]"));
   EXPECT_THAT(page, AllOf(HasSubstr("Residuals at the last step"),
                           HasSubstr("Absolute error by label"),
                           Not(HasSubstr("Confusion"))));
@@ -157,7 +157,7 @@ TEST_F(XgboostReportTest, RegressionHasResidualsAndErrorsByLabel) {
 
 TEST_F(XgboostReportTest, WithoutAnObjectiveTheDataTells) {
   run_.At(0).Put("labels", {0, 1, 0, 1}).Put("predictions", {0.2, 0.7, 0.1, 1});
-  const json report = Report().second;
+  const Json report = Report().second;
   EXPECT_EQ(report["problem"], "binary");
   EXPECT_EQ(report["problem_guessed"], true);
 }
@@ -193,8 +193,8 @@ TEST_F(XgboostReportTest, OddNumbersGiveAPage) {
   for (const char* odd : {"\"nan", " nan", ",nan", "\"inf", ",inf"}) {
     EXPECT_THAT(files[0].content, Not(HasSubstr(odd)));
   }
-  const json report = json::parse(files[1].content);
-  EXPECT_EQ(report["metrics"]["train-x"], json::parse("[[0,1e308]]"));
+  const Json report = Json::parse(files[1].content);
+  EXPECT_EQ(report["metrics"]["train-x"], Json::parse("[[0,1e308]]"));
   EXPECT_EQ(report["labels"].size(), 10u);
   EXPECT_TRUE(report.contains("classification"));
 }
@@ -233,7 +233,7 @@ TEST(XgboostReportFilesTest, AreKeptBesideTheReportOfTheRule) {
   EXPECT_TRUE(invoker.Run());
   EXPECT_EQ(invoker.reports().front().status, RuleStatus::kNoIssuesFound);
   const auto kept =
-      json::parse(*GetFile(*reports, "rules/my_report/xgboost_report.json"));
+      Json::parse(*GetFile(*reports, "rules/my_report/xgboost_report.json"));
   EXPECT_EQ(kept["classification"]["accuracy"], 1.0);
   EXPECT_EQ(
       TagTrouble(*GetFile(*reports, "rules/my_report/xgboost_report.html")),

@@ -37,7 +37,7 @@ def check_dir_exists(path: str) -> bool:
 
 
 def is_rule_signalled_gracetime_passed(trial_prefix: str) -> bool:
-    """Whether the run was told to stop, by the file that SageMaker names, a grace time ago.
+    """Whether the run was asked to stop, by the file that SageMaker names, a grace time ago.
 
     The grace time is `rule_stop_grace_time_secs` of the environment, else 60
     seconds. A file without a time counts from when it was written.

@@ -6,7 +6,7 @@ from smdebug.rules.action.core_action import CoreAction
 
 
 class MessageAction(CoreAction):
-    """Sends a mail or a text message: `message_type` is email or sms."""
+    """Sends an email or a text message: `message_type` is email or sms."""
 
     def __init__(self, rule_name: str, message_type: str, message_endpoint: str) -> None:
         self._protocol = message_type
