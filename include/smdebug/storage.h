@@ -100,9 +100,9 @@ class ChangeWatch {
   // what changed before it.
   virtual uint64_t Changes() = 0;
 
-  // Waits until Changes() is not `known`, at most `timeout`, and returns whether
-  // it is not. So a change is never missed by one thread because another has
-  // asked in between.
+  // Waits until Changes() is not `known`, at most `timeout`, and returns
+  // whether it is not. So a change is never missed by one thread because
+  // another has asked in between.
   virtual bool Wait(uint64_t known, std::chrono::milliseconds timeout) = 0;
 };
 
@@ -136,8 +136,8 @@ class Storage {
       std::string_view key) const = 0;
 
   // Replaces `key` by `content` if it is still what ReadVersioned() gave with
-  // `version`, and returns whether it was. Of several callers with one version at
-  // most one wins. Throws IoError.
+  // `version`, and returns whether it was. Of several callers with one version
+  // at most one wins. Throws IoError.
   virtual bool ReplaceIfUnchanged(std::string_view key,
                                   std::string_view version, Bytes content) = 0;
 

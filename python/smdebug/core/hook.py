@@ -349,7 +349,7 @@ class BaseHook:
 
     @property
     def rule_reports(self) -> list[dict[str, Any]]:
-        """What each of the hook's rules has found so far, with the keys of `smdebug check --json`."""
+        """What each of the hook's rules has found, with the keys of `smdebug check --json`."""
         reports = [] if self._guard is None else self._guard.reports()
         return [json.loads(report) for report in reports]
 

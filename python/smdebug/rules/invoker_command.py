@@ -1,8 +1,8 @@
 """`python -m smdebug.rules.rule_invoker`: one rule over one run.
 
-Besides the options that --help lists, each parameter of the rule is one: --threshold 0.1. Exits with
-0 if the rule did not fire, and with 1 if it did or could not be evaluated. With --serve alone it
-evaluates a rule for the `smdebug` program; smdebug.rules.rule_server tells how.
+Besides the options that --help lists, each parameter of the rule is one: --threshold 0.1. Exits
+with 0 if the rule did not fire, and with 1 if it did or could not be evaluated. With --serve alone
+it evaluates a rule for the `smdebug` program, as smdebug.rules.rule_server describes.
 """
 
 from __future__ import annotations

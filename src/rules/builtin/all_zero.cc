@@ -117,9 +117,10 @@ RuleType AllZeroType() {
                           .most = 100},
                          Robust()},
           .meaning =
-              "It fires at a step where at least so many percent of a tensor's "
-              "values are exactly zero. Counts of zeros are enough; without "
-              "them, abs_max, abs_mean or abs_sum tell whether all are.\n\n"
+              "It fires at a step where at least `threshold` percent of a "
+              "tensor's values are exactly zero. Counts of zeros are enough; "
+              "without them, abs_max, abs_mean or abs_sum show whether all "
+              "values are zero.\n\n"
               "Robust: three times in a row. Frozen weights (the run saves "
               "gradients, but none for them) are left out, and so are tensors "
               "that were not zero before and now are all of them.",

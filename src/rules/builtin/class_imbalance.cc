@@ -231,8 +231,8 @@ RuleType ClassImbalanceType() {
       .needs = {{"labels", {{"include_regex", ".*labels"}}},
                 {"predictions", {{"include_regex", ".*predictions"}}}},
       .meaning =
-          "It counts the labels of each class since the beginning, each mode "
-          "for itself. Once `samples` labels were seen it fires where the "
+          "It counts the labels of each class since the beginning, separately "
+          "for each mode. Once `samples` labels were seen it fires where the "
           "largest class has more than threshold_imbalance times the labels "
           "of the smallest, or more than threshold_misprediction of a class's "
           "labels that came with predictions were mispredicted. One-hot "

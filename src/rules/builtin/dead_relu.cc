@@ -55,7 +55,7 @@ RuleType DeadReluType() {
           "threshold_inactivity percent of the samples. It fires at a step "
           "where more than threshold_layer percent of a layer's units are "
           "dead. Batches of fewer than 8 samples are taken together until 8 "
-          "are seen, each mode for itself. It needs values.\n\n"
+          "are seen, separately for each mode. It needs values.\n\n"
           "Robust: always at least three steps and 32 samples are taken "
           "together, so a unit that one batch does not excite is not dead.\n\n"
           "PyTorch: outputs of modules whose name ends in relu and a number, "

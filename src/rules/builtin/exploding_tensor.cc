@@ -139,11 +139,11 @@ RuleType ExplodingTensorType() {
               "value unless only_nan is set. Without a selector it looks at "
               "every tensor but XGBoost's `trees/*`, where NaN is ordinary. "
               "Counts of NaN and infinities are enough; without them a min, "
-              "max, mean or sum that is not finite tells, and only_nan cannot "
-              "be judged.\n\n"
+              "max, mean or sum that is not finite is enough, but only_nan "
+              "cannot be judged.\n\n"
               "Robust: infinities count if they are there twice in a row and "
-              "not all negative, so steps that loss scaling skips and masks "
-              "are silent. NaN counts at once.",
+              "not all negative, so it does not fire for steps that loss "
+              "scaling skips, or for masks. NaN counts at once.",
           .make = Make<ExplodingTensor>};
 }
 

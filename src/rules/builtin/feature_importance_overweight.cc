@@ -121,8 +121,8 @@ RuleType FeatureImportanceOverweightType() {
           "over all matched tensors. Data that has no more features than that "
           "is not judged: features are those whose names were seen in "
           "feature_importance, average_shap or full_shap.\n\n"
-          "Robust: three times in a row, from round 10 on, and the share "
-          "has to be closer to 1 than to what it were if all features were "
+          "Robust: three times in a row, from round 10 on, and the share has "
+          "to be closer to 1 than to what it would be if all features were "
           "alike.",
       .make = Make<FeatureImportanceOverweight>};
 }

@@ -132,8 +132,8 @@ RuleType NLPSequenceRatioType() {
                  {{"include_regex", ".*embedding0_input_0"},
                   {"save_interval", "500"}}}},
       .meaning =
-          "It fires at a step where more than so many percent of a tensor's "
-          "values are a given token. It needs values.\n\n"
+          "It fires at a step where more than a given percentage of a "
+          "tensor's values are a given token. It needs values.\n\n"
           "Robust: over the last five steps together, from the third on.\n\n"
           "PyTorch: inputs of modules with `emb` in their name, such as "
           "`embedding_input_0`, but not of positions, segments or types. "

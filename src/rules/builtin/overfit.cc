@@ -215,8 +215,8 @@ RuleType OverfitType() {
           "training loss so far and three times its standard error, and the "
           "validation loss must not fall to a new low, at least three times "
           "in a row. How much the training loss jumps is taken from the "
-          "blocks before, too, so a few lucky batches are silent, as are "
-          "losses near zero, and runs that still learn.\n\n"
+          "blocks before, too, so it does not fire for a few lucky batches, "
+          "for losses near zero, or for runs that are still learning.\n\n"
           "PyTorch, Keras, MXNet: the collection `losses`, with modes set. "
           "XGBoost: at every step `validation-<metric>`, `eval-<metric>` or "
           "`test-<metric>` is compared with `train-<metric>`.",

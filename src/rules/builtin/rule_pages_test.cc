@@ -1,5 +1,6 @@
 // The parts of docs/rules/*.md that the rules themselves tell, between marks.
 // With SMDEBUG_WRITE_RULE_PAGES set they are written, else compared.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -31,6 +32,31 @@ std::string Cell(std::string_view text) {
 
 std::string Code(std::string_view text) {
   return text.empty() ? "" : fmt::format("`{}`", Cell(text));
+}
+
+// Paragraphs with lines of at most 100 columns, as the documents have them.
+std::string Wrapped(std::string_view text) {
+  constexpr size_t kColumns = 100;
+  std::string wrapped;
+  size_t column = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      wrapped += text[at++];
+      column = 0;
+      continue;
+    }
+    const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (column > 0) {
+      const bool fits = column + 1 + word.size() <= kColumns;
+      wrapped += fits ? ' ' : '\n';
+      column = fits ? column + 1 : 0;
+    }
+    wrapped += word;
+    column += word.size();
+    at = end < text.size() && text[end] == ' ' ? end + 1 : end;
+  }
+  return wrapped;
 }
 
 std::string Parameters(const RuleType& type) {
@@ -129,7 +155,7 @@ TEST(RulePagesTest, PagesTellWhatTheRulesDo) {
     const std::string page = testing::ReadFile(file);
     std::string wanted = Fill(page, "summary", type.summary + "\n");
     wanted = Fill(wanted, "meaning",
-                  type.meaning.empty() ? "" : type.meaning + "\n");
+                  type.meaning.empty() ? "" : Wrapped(type.meaning) + "\n");
     wanted = Fill(wanted, "parameters", Parameters(type));
     wanted = Fill(wanted, "collections", Collections(type));
     CompareOrWrite(file, page, wanted);

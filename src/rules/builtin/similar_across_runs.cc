@@ -102,9 +102,9 @@ RuleType SimilarAcrossRunsType() {
                      Robust()},
       .meaning =
           "It fires at a step where a tensor that both runs have there is of "
-          "another shape, or not close as numpy.allclose has it (NaN equals "
-          "NaN). Without a selector all tensors are looked at. It needs "
-          "values.\n\n"
+          "another shape, or not close by the measure of numpy.allclose (NaN "
+          "equals NaN). Without a selector all tensors are looked at. It "
+          "needs values.\n\n"
           "Robust: three times in a row the length of the difference is more "
           "than a thousandth of the tensor's, so other rounding is no "
           "difference.",

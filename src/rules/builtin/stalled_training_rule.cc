@@ -68,11 +68,10 @@ RuleType StalledTrainingRuleType() {
       .meaning =
           "It fires where a job that has not ended has brought no new file "
           "for `threshold` seconds, once for each wait, at the newest step. "
-          "The time starts anew with every file. `smdebug check` compares "
-          "the time of the newest file with now. No tensor is "
-          "needed.\n\n"
-          "Robust: the wait also has to be three times as long as any that "
-          "a step has ended, so steps that are slow by nature are silent.",
+          "The time starts anew with every file. `smdebug check` compares the "
+          "time of the newest file with now. No tensor is needed.\n\n"
+          "Robust: the wait also has to be three times as long as any that a "
+          "step has ended, so it does not fire for steps that are always slow.",
       .make = Make<StalledTrainingRule>};
 }
 

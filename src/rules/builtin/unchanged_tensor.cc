@@ -145,9 +145,9 @@ RuleType UnchangedTensorType() {
                           .meaning = "NaN in both is no difference."},
                          Robust()},
           .meaning =
-              "It fires at a training step where a tensor is the same, as "
-              "numpy.allclose has it, over its last num_steps saved steps, "
-              "each compared with the one before. It needs values.\n\n"
+              "It fires at a training step where a tensor is the same, by the "
+              "measure of numpy.allclose, over its last num_steps saved "
+              "steps, each compared with the one before. It needs values.\n\n"
               "Robust: tolerances are a hundredth. A weight or bias counts if "
               "it ought to change: it has a gradient that has not faded, or, "
               "where the run saves no gradients, it changed before while "

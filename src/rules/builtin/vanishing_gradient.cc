@@ -119,9 +119,9 @@ RuleType VanishingGradientType() {
           "the threshold. The saved reduction abs_mean is enough.\n\n"
           "Robust: the whole layer has to be below for three steps in a row, "
           "weights and biases, while the largest gradient of the step is a "
-          "thousand times larger, or without ever having been above. So "
-          "biases before a normalisation, zero-initialised heads and runs "
-          "that have converged are silent.\n\n"
+          "thousand times larger, or without ever having been above. So it "
+          "does not fire for biases before a normalisation, zero-initialised "
+          "heads, or runs that have converged.\n\n"
           "Gradients are the collection `gradients` in every framework.",
       .make = Make<VanishingGradient>};
 }

@@ -41,7 +41,7 @@ RuleNeed Need(const std::string& collection, const std::string& regex,
 RuleType CreateXgboostReportType() {
   return {
       .name = "CreateXgboostReport",
-      .summary = "Never; it writes a report about a model of XGBoost.",
+      .summary = "Never; it writes a report about an XGBoost model.",
       .parameters = {Robust()},
       .needs = {Need("hyperparameters", "^hyperparameters/", "save_steps", "0"),
                 Need("metrics", "^[^/]+-[^/]+$", "save_interval", "5"),
@@ -55,17 +55,17 @@ RuleType CreateXgboostReportType() {
           "`xgboost_report.html` and `xgboost_report.json` to "
           "`rules/CreateXgboostReport/` of the run, every few seconds while "
           "the job runs and at its end.\n\n"
-          "Every report has the metrics over the steps, the importance of "
-          "features, the distribution of labels and the hyperparameters. With "
-          "labels and predictions, classification has the confusion matrix, "
-          "precision, recall and F1 of each class and their micro, macro and "
-          "weighted means, and the accuracy of each class over the steps; with "
-          "two classes also the ROC curve and its area. Regression has the "
-          "residuals, and the absolute error over the steps for ten bins of "
-          "labels.\n\n"
-          "What kind it is, `hyperparameters/objective` tells; in a run "
-          "without it, what labels and predictions look like. Robust changes "
-          "nothing.",
+          "Every report has the metrics over the steps, the feature "
+          "importance, the distribution of labels and the hyperparameters. "
+          "With labels and predictions, classification has the confusion "
+          "matrix, precision, recall and F1 of each class and their micro, "
+          "macro and weighted means, and the accuracy of each class over the "
+          "steps; with two classes also the ROC curve and its area. "
+          "Regression has the residuals, and the absolute error over the "
+          "steps for ten bins of labels.\n\n"
+          "The kind of model is taken from `hyperparameters/objective` or, in "
+          "a run without it, from what labels and predictions look like. "
+          "Robust changes nothing.",
       .make = Make<CreateXgboostReport>};
 }
 
