@@ -127,9 +127,9 @@ int RefuseCall(const CLI::App& app, const std::vector<std::string>& args,
       dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
   std::string text = is_described ? "" : DescribeWrongCall(where, args);
   if (text.empty()) text = error.what();
-  err << fmt::format(
-      "smdebug: {}\n`smdebug {}--help` shows what is allowed.\n",
-      Printable(text), used.empty() ? "" : where.get_name() + " ");
+  err << fmt::format("smdebug: {}\n`smdebug {}--help` shows what is allowed.\n",
+                     Printable(text),
+                     used.empty() ? "" : where.get_name() + " ");
   return kExitError;
 }
 
@@ -187,7 +187,8 @@ DamageNotice::DamageNotice(const Trial* trial, Streams streams)
 DamageNotice::~DamageNotice() {
   std::vector<Damage> damage = trial_->damage();
   if (std::uncaught_exceptions() > exceptions_) {
-    std::erase_if(damage, [](const Damage& one) { return !one.tensor.empty(); });
+    std::erase_if(damage,
+                  [](const Damage& one) { return !one.tensor.empty(); });
   }
   if (damage.empty()) return;
   const Damage& first = damage.front();

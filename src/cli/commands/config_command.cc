@@ -51,9 +51,8 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
            [this](const std::string& name) {
              const auto framework = config::ParseFramework(name);
              if (!framework) {
-               throw ConfigError(
-                   "--framework", name,
-                   config::OneOf(name, config::FrameworkNames()));
+               throw ConfigError("--framework", name,
+                                 config::OneOf(name, config::FrameworkNames()));
              }
              framework_ = *framework;
            },
