@@ -10,7 +10,7 @@
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
 #include "src/cli/output/text.h"
-#include "src/query/name_match.h"
+#include "src/config/nearest.h"
 
 namespace smdebug::cli {
 namespace {
@@ -36,10 +36,9 @@ std::string DescribeUnknown(std::string_view arg, const Commands& commands) {
   if (arg.starts_with('-') || std::ranges::find(names, arg) != names.end()) {
     return {};
   }
-  const std::vector<std::string> near = query::NearNames(arg, names, 1);
-  return fmt::format("'{}' is not a command; {}{}", Printable(arg),
-                     near.empty() ? "" : "did you mean " + near[0] + "? ",
-                     ListNames(commands));
+  const std::string meant = config::DidYouMean(arg, names);
+  return fmt::format("'{}' is not a command; {}{}{}", Printable(arg), meant,
+                     meant.empty() ? "" : " ", ListNames(commands));
 }
 
 // `smdebug help [command]` is `smdebug [command] --help`.
@@ -60,6 +59,80 @@ std::string Footer(const Command& command) {
   return text;
 }
 
+// What is said of `extra`, which `app` does not take.
+std::string DescribeExtra(const CLI::App& app, const std::string& extra) {
+  const bool is_option = extra.size() > 1 && extra.starts_with('-');
+  if (!is_option) {
+    return fmt::format("'{}' is one argument too many", extra);
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) names.push_back(option->get_name());
+  }
+  const std::string name = extra.substr(0, extra.find('='));
+  return fmt::format("there is no option '{}'; expected {}", name,
+                     config::OneOf(name, names));
+}
+
+// What is wrong with the call, in our own words; empty if it is none of the
+// mistakes known here. `app` is what parsed the arguments last.
+std::string DescribeWrongCall(const CLI::App& app,
+                              const std::vector<std::string>& args) {
+  const std::vector<std::string> extras = app.remaining();
+  if (!extras.empty()) return DescribeExtra(app, extras.front());
+  if (const auto* last = app.get_option_no_throw(args.back());
+      last != nullptr && last->get_items_expected_min() > 0 &&
+      args.back().starts_with('-')) {
+    return fmt::format("{} needs a value: {}", args.back(),
+                       last->get_type_name());
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->get_required() && option->count() == 0) {
+      return fmt::format("<{}> is missing", name);
+    }
+    if (option->count() == 0) continue;
+    if (option->get_items_expected_max() == 1 && option->count() > 1) {
+      return fmt::format("{} is given more than once", name);
+    }
+    for (const CLI::Option* other : option->get_excludes()) {
+      if (other->count() > 0) {
+        return fmt::format("{} and {} do not go together", name,
+                           other->get_name());
+      }
+    }
+    for (const CLI::Option* other : option->get_needs()) {
+      if (other->count() == 0) {
+        return fmt::format("{} needs {}, too", name, other->get_name());
+      }
+    }
+  }
+  for (const std::string& arg : args) {
+    const size_t equals = arg.find('=');
+    if (!arg.starts_with("--") || equals == std::string::npos) continue;
+    const auto* option = app.get_option_no_throw(arg.substr(0, equals));
+    if (option != nullptr && option->get_items_expected_max() == 0) {
+      return fmt::format("{} takes no value", option->get_name());
+    }
+  }
+  return {};
+}
+
+int RefuseCall(const CLI::App& app, const std::vector<std::string>& args,
+               const CLI::ParseError& error, std::ostream& err) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  const CLI::App& where = used.empty() ? app : *used.back();
+  // A value that is not allowed is described where it is read.
+  const bool is_described =
+      dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+  std::string text = is_described ? "" : DescribeWrongCall(where, args);
+  if (text.empty()) text = error.what();
+  err << fmt::format("smdebug: {}\n`smdebug {}--help` shows what is allowed.\n",
+                     Printable(text),
+                     used.empty() ? "" : where.get_name() + " ");
+  return kExitError;
+}
+
 int Parse(CLI::App& app, const Commands& commands,
           const std::vector<std::string>& args, Streams streams) {
   try {
@@ -68,9 +141,7 @@ int Parse(CLI::App& app, const Commands& commands,
   } catch (const CLI::Success& help) {
     return app.exit(help, streams.out, streams.err);
   } catch (const CLI::ParseError& error) {
-    streams.err << "smdebug: " << Printable(error.what())
-                << "\nRun with --help for more.\n";
-    return kExitError;
+    return RefuseCall(app, args, error, streams.err);
   }
   for (const auto& command : commands) {
     if (app.got_subcommand(std::string(command->name()))) {
@@ -106,6 +177,32 @@ bool TellEnd(const RunInfo& info, std::ostream& err) {
                      RunStateName(info.state), info.reason.empty() ? "" : ": ",
                      Printable(info.reason));
   return true;
+}
+
+DamageNotice::DamageNotice(const Trial* trial, Streams streams)
+    : trial_(trial),
+      streams_(streams),
+      exceptions_(std::uncaught_exceptions()) {}
+
+DamageNotice::~DamageNotice() {
+  std::vector<Damage> damage = trial_->damage();
+  if (std::uncaught_exceptions() > exceptions_) {
+    std::erase_if(damage,
+                  [](const Damage& one) { return !one.tensor.empty(); });
+  }
+  if (damage.empty()) return;
+  const Damage& first = damage.front();
+  const std::string more =
+      damage.size() == 1
+          ? ""
+          : fmt::format(" (and {} more; `smdebug verify` lists them)",
+                        damage.size() - 1);
+  streams_.err << Paint(streams_.err_terminal, Colour::kRed,
+                        fmt::format("smdebug: damaged: {}/{}: {}{}",
+                                    Printable(trial_->path()),
+                                    Printable(first.file),
+                                    Printable(first.reason), more))
+               << '\n';
 }
 
 int Main(const std::vector<std::string>& args, Streams streams) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smdebug/run.h"
+#include "smdebug/trial.h"
 #include "src/cli/output/terminal.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name.
@@ -36,6 +37,23 @@ std::function<void(const std::string& root)> WaitNotice(std::ostream& err);
 // Says on `err` how a run ended that did not finish, and tells whether it said
 // anything.
 bool TellEnd(const RunInfo& info, std::ostream& err);
+
+// Says on the error stream, when it goes, what of a run turned out to be
+// damaged, so that a step or a value that is missing is explained. What an
+// error on its way to Main() says itself is not said again. Borrows `trial`.
+class DamageNotice {
+ public:
+  DamageNotice(const Trial* trial, Streams streams);
+  ~DamageNotice();
+
+  DamageNotice(const DamageNotice&) = delete;
+  DamageNotice& operator=(const DamageNotice&) = delete;
+
+ private:
+  const Trial* const trial_;
+  const Streams streams_;
+  const int exceptions_;
+};
 
 // One exit code of a command, and when it is given.
 struct ExitCode {

@@ -76,11 +76,29 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
       {{}, "a command is missing; the commands are: "},
       {{""}, "'' is not a command"},
       {{"stauts", "run"},
-       "'stauts' is not a command; did you mean status? the commands are: "},
-      {{"--bogus"}, "--bogus"},
-      {{"status"}, "run is required"},
-      {{"status", "a", "b"}, "not expected: b"},
-      {{"status", "a", "--bogus"}, "not expected: --bogus"},
+       "'stauts' is not a command; did you mean 'status'? the commands are: "},
+      {{"--bogus"}, "there is no option '--bogus'; expected one of --help"},
+      {{"status"}, "<run> is missing\n`smdebug status --help` shows"},
+      {{"status", "a", "b"}, "'b' is one argument too many"},
+      {{"status", "a", "--bogus"}, "there is no option '--bogus'"},
+      {{"status", "--jsno"}, "did you mean '--json'?"},
+      {{"status", "a", "--json=x"}, "--json takes no value"},
+      {{"tail", "r", "--from"}, "--from needs a value: N"},
+      {{"ls", "r", "--mode", "eval", "--mode", "train"},
+       "--mode is given more than once"},
+      {{"export", "r", "--npz", "a", "--csv", "b"},
+       "--npz and --csv do not go together"},
+      {{"plot", "r", "t", "--points", "3"}, "--points needs --json, too"},
+      {{"plot", "r", "t", "--reduction", "men"}, "did you mean 'mean'"},
+      {{"config", "--framework", "pytorhc"}, "did you mean 'pytorch'?"},
+      {{"rules", "VanishingGradiant"}, "did you mean 'VanishingGradient'?"},
+      {{"check", "r", "--rule", "AllZero:treshold=3"},
+       "did you mean 'threshold'?"},
+      {{"check", "r", "--rule", "AllZero", "--start-step", "5", "--end-step",
+        "5"},
+       "--end-step 5 leaves nothing to judge"},
+      {{"tail", "r", "--tensor", "("}, "--tensor: '(' is not allowed"},
+      {{"ls", "r", "--regex", "("}, "--regex: '(' is not allowed"},
   };
   for (const auto& test : cases) {
     const CliOutcome outcome = CallCli(test.args);
@@ -126,7 +144,8 @@ TEST(CommandTest, NumbersThatAreNotAllowedAreNamedWithWhatIs) {
       EXPECT_EQ(outcome.code, kExitError);
       EXPECT_EQ(outcome.err, "smdebug: " + test.option + ": '" + value +
                                  "' is not allowed; expected " + test.allowed +
-                                 "\nRun with --help for more.\n");
+                                 "\n`smdebug " + test.args[0] +
+                                 " --help` shows what is allowed.\n");
     }
   }
 }

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "src/base/regex.h"
 #include "src/base/text.h"
+#include "src/config/reduction_config.h"
 
 namespace smdebug::cli {
 namespace {
@@ -87,9 +89,23 @@ void AddWorker(CLI::App& app, std::optional<std::string>& worker) {
 }
 
 void AddRegex(CLI::App& app, std::vector<std::string>& regexes) {
-  app.add_option("--regex", regexes,
-                 "Only tensors in whose name this matches somewhere (Python's "
-                 "dialect); may be given several times")
+  AddRegex(app, "--regex", regexes,
+           "Only tensors in whose name this matches somewhere (Python's "
+           "dialect); may be given several times");
+}
+
+void AddRegex(CLI::App& app, const std::string& name,
+              std::vector<std::string>& regexes,
+              const std::string& description) {
+  app.add_option_function<std::vector<std::string>>(
+         name,
+         [name, &regexes](const std::vector<std::string>& given) {
+           for (const std::string& pattern : given) {
+             const base::Regex compiles(pattern, name);
+           }
+           regexes = given;
+         },
+         description)
       ->type_name("REGEX")
       ->expected(1)
       ->take_all();
@@ -125,7 +141,7 @@ void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
   AddChecked(app, "--reduction", "NAME", description,
              [&reductions](const std::string& text) -> std::string {
                const auto parsed = ParseReduction(text);
-               if (!parsed) return ReductionNames();
+               if (!parsed) return config::AllowedReductions(text);
                reductions.push_back(*parsed);
                return {};
              })

@@ -25,6 +25,10 @@ void AddJson(CLI::App& app, bool& json);
 void AddMode(CLI::App& app, Mode& mode);
 void AddWorker(CLI::App& app, std::optional<std::string>& worker);
 void AddRegex(CLI::App& app, std::vector<std::string>& regexes);
+// The same under another name, with its description.
+void AddRegex(CLI::App& app, const std::string& name,
+              std::vector<std::string>& regexes,
+              const std::string& description);
 void AddAscii(CLI::App& app, bool& ascii);
 
 // A whole number of 0 or more. With `or_last`, also the word "last", which is

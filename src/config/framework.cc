@@ -35,6 +35,10 @@ std::string_view FrameworkName(Framework framework) noexcept {
   return kFrameworkNames[static_cast<size_t>(framework)];
 }
 
+std::vector<std::string> FrameworkNames() {
+  return {kFrameworkNames.begin(), kFrameworkNames.end()};
+}
+
 std::optional<Framework> ParseFramework(std::string_view name) {
   const auto found = std::ranges::find(kFrameworkNames, name);
   if (found == kFrameworkNames.end()) return std::nullopt;

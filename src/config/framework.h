@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "smdebug/config.h"
 
@@ -10,6 +12,9 @@ namespace smdebug::config {
 
 // "native", "pytorch", "tensorflow", "mxnet" or "xgboost".
 std::string_view FrameworkName(Framework framework) noexcept;
+
+// All of them, in that order.
+std::vector<std::string> FrameworkNames();
 
 // The inverse of FrameworkName; nullopt for any other text.
 std::optional<Framework> ParseFramework(std::string_view name);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
 #include <utility>
-#include <vector>
+
+#include <fmt/format.h>
 
 #include "src/base/text.h"
 
@@ -40,6 +42,47 @@ std::string_view Nearest(std::string_view name,
     }
   }
   return nearest;
+}
+
+std::vector<std::string> NearNames(std::string_view name,
+                                   std::span<const std::string> names,
+                                   size_t limit) {
+  constexpr size_t kMaxLength = 256;
+  if (name.empty() || name.size() > kMaxLength) return {};
+  const std::string wanted = base::Lower(name);
+  // A third of the letters may be wrong.
+  const size_t most_edits = std::max<size_t>(1, name.size() / 3);
+  std::vector<std::tuple<size_t, std::string>> ranked;
+  for (const std::string& candidate : names) {
+    const std::string lower = base::Lower(candidate);
+    size_t rank = EditDistance(wanted, lower);
+    if (rank > most_edits) {
+      // Behind all misspellings, the shortest first.
+      if (lower.find(wanted) == std::string::npos) continue;
+      rank = most_edits + lower.size() - wanted.size();
+    }
+    ranked.emplace_back(rank, candidate);
+  }
+  std::ranges::sort(ranked);
+  std::vector<std::string> near;
+  for (auto& [rank, candidate] : ranked) {
+    if (near.size() == limit) break;
+    near.push_back(std::move(candidate));
+  }
+  return near;
+}
+
+std::string DidYouMean(std::string_view name,
+                       std::span<const std::string> names) {
+  const std::vector<std::string> near = NearNames(name, names);
+  if (near.empty()) return {};
+  return fmt::format("did you mean '{}'?", fmt::join(near, "' or '"));
+}
+
+std::string OneOf(std::string_view name, std::span<const std::string> names) {
+  const std::string meant = DidYouMean(name, names);
+  return fmt::format("one of {}{}{}", fmt::join(names, ", "),
+                     meant.empty() ? "" : "; ", meant);
 }
 
 }  // namespace smdebug::config

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace smdebug::config {
 
@@ -15,5 +17,19 @@ size_t EditDistance(std::string_view a, std::string_view b);
 // lives as long as `names`.
 std::string_view Nearest(std::string_view name,
                          std::span<const std::string_view> names);
+
+// Up to `limit` of `names` that `name` may have meant, likeliest first: equal
+// but for letter case, a few edits away, or holding it.
+std::vector<std::string> NearNames(std::string_view name,
+                                   std::span<const std::string> names,
+                                   size_t limit = 3);
+
+// "did you mean 'a' or 'b'?"; empty if none of `names` is near.
+std::string DidYouMean(std::string_view name,
+                       std::span<const std::string> names);
+
+// What is allowed in place of `name`: "one of a, b, c", and what it may have
+// meant.
+std::string OneOf(std::string_view name, std::span<const std::string> names);
 
 }  // namespace smdebug::config

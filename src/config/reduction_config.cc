@@ -7,6 +7,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/json_writer.h"
+#include "src/config/nearest.h"
 
 namespace smdebug {
 namespace {
@@ -76,12 +77,23 @@ std::vector<Reduction> InWrittenOrder(
   return ordered;
 }
 
+std::string AllowedReductions(std::string_view name) {
+  std::vector<std::string> names;
+  for (const bool abs : {false, true}) {
+    for (const ReductionOp op : kReductionOps) {
+      names.push_back(ReductionName({op, abs}));
+    }
+  }
+  const std::string meant = DidYouMean(name, names);
+  return ReductionNames() + (meant.empty() ? "" : "; " + meant);
+}
+
 std::vector<Reduction> ReadReductions(const Json& value, std::string_view key) {
   std::vector<Reduction> reductions;
   for (const std::string& name : ReadNames(value, key)) {
     const auto reduction = ParseReduction(name);
     if (!reduction) {
-      throw ConfigError(key, name, ReductionNames());
+      throw ConfigError(key, name, AllowedReductions(name));
     }
     reductions.push_back(*reduction);
   }

@@ -20,6 +20,9 @@ bool SavesAnything(const ReductionConfig& form) noexcept;
 // does not know end their part.
 std::vector<Reduction> InWrittenOrder(const std::vector<Reduction>& reductions);
 
+// What is allowed in place of `name`, and what it may have meant.
+std::string AllowedReductions(std::string_view name);
+
 // Reductions in any documented spelling, as an array of strings or separated
 // by commas. Throws ConfigError.
 std::vector<Reduction> ReadReductions(const Json& value, std::string_view key);

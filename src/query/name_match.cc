@@ -1,11 +1,8 @@
 #include "src/query/name_match.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "src/base/regex.h"
-#include "src/base/text.h"
-#include "src/config/nearest.h"
 
 namespace smdebug::query {
 namespace {
@@ -56,33 +53,6 @@ std::vector<std::string> KeepMatching(std::vector<std::string> names,
         compiled, [&](const auto& regex) { return regex.Search(name); });
   });
   return names;
-}
-
-std::vector<std::string> NearNames(std::string_view name,
-                                   std::span<const std::string> names,
-                                   size_t limit) {
-  if (name.empty()) return {};
-  const std::string wanted = base::Lower(name);
-  // A third of the letters may be wrong.
-  const size_t most_edits = std::max<size_t>(1, name.size() / 3);
-  std::vector<std::tuple<size_t, std::string>> ranked;
-  for (const std::string& candidate : names) {
-    const std::string lower = base::Lower(candidate);
-    size_t rank = config::EditDistance(wanted, lower);
-    if (rank > most_edits) {
-      // Behind all misspellings, the shortest first.
-      if (lower.find(wanted) == std::string::npos) continue;
-      rank = most_edits + lower.size() - wanted.size();
-    }
-    ranked.emplace_back(rank, candidate);
-  }
-  std::ranges::sort(ranked);
-  std::vector<std::string> near;
-  for (auto& [rank, candidate] : ranked) {
-    if (near.size() == limit) break;
-    near.push_back(std::move(candidate));
-  }
-  return near;
 }
 
 }  // namespace smdebug::query

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,11 +15,5 @@ bool MatchesPattern(std::string_view name, std::string_view pattern);
 // names if there is no regex. Throws ConfigError for a bad one.
 std::vector<std::string> KeepMatching(std::vector<std::string> names,
                                       std::span<const std::string> regexes);
-
-// Up to `limit` of `names` that `name` may have meant, likeliest first: equal
-// but for letter case, holding it, or a few edits away.
-std::vector<std::string> NearNames(std::string_view name,
-                                   std::span<const std::string> names,
-                                   size_t limit = 3);
 
 }  // namespace smdebug::query

@@ -12,7 +12,6 @@ namespace smdebug::query {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const std::vector<std::string> kNames = {"conv1.bias", "conv1.weight",
                                          "fc.weight", "loss"};
@@ -44,16 +43,6 @@ TEST(NameMatchTest, AnyRegexMayMatchAnywhere) {
               ElementsAre("fc.weight", "loss"));
   EXPECT_THROW(KeepMatching(kNames, std::vector<std::string>{"("}),
                ConfigError);
-}
-
-TEST(NameMatchTest, MisspeltNamesComeBeforeNamesThatHoldTheText) {
-  EXPECT_THAT(NearNames("fc.wieght", kNames), ElementsAre("fc.weight"));
-  EXPECT_THAT(NearNames("LOSS", kNames), ElementsAre("loss"));
-  EXPECT_THAT(NearNames("weight", kNames),
-              ElementsAre("fc.weight", "conv1.weight"));
-  EXPECT_THAT(NearNames("weight", kNames, 1), ElementsAre("fc.weight"));
-  EXPECT_THAT(NearNames("momentum", kNames), IsEmpty());
-  EXPECT_THAT(NearNames("", kNames), IsEmpty());
 }
 
 }  // namespace

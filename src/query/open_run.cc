@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
-#include "src/query/name_match.h"
+#include "src/config/nearest.h"
 #include "src/query/text.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
@@ -102,13 +102,13 @@ Tensor RequireTensor(Trial& trial, std::string_view name) {
   const std::string scalar = fmt::format("scalar/{}", name);
   if (trial.HasTensor(scalar)) return trial.tensor(scalar);
   const std::vector<std::string> names = trial.TensorNames();
-  const std::vector<std::string> near = NearNames(name, names);
+  const std::string meant = config::DidYouMean(name, names);
   throw Error(fmt::format(
       "there is no tensor '{}'; {}", name,
-      near.empty()
+      meant.empty()
           ? fmt::format("`smdebug ls {}` lists the {}", trial.path(),
                         Counted(static_cast<int64_t>(names.size()), "tensor"))
-          : fmt::format("did you mean {}?", Join(near, " or "))));
+          : meant));
 }
 
 int64_t RequireStep(const std::vector<int64_t>& steps,

@@ -51,7 +51,7 @@ TEST(OpenRunTest, WhatIsNotThereIsAnsweredByWhatIs) {
   Trial& trial = made.Open();
   EXPECT_EQ(RequireTensor(trial, "loss").name(), "scalar/loss");
   EXPECT_THAT([&] { RequireTensor(trial, "fc.wieght"); },
-              ThrowsMessage<Error>(HasSubstr("did you mean fc.weight?")));
+              ThrowsMessage<Error>(HasSubstr("did you mean 'fc.weight'?")));
   EXPECT_THAT([&] { RequireWorker(trial, "worker_7"); },
               ThrowsMessage<Error>(HasSubstr("there is worker_0")));
   const std::vector<int64_t> steps = trial.Steps();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/config/nearest.h"
 #include "src/query/name_match.h"
 #include "src/query/open_run.h"
 #include "src/query/text.h"
@@ -31,8 +32,8 @@ void RequireCollection(const Trial& trial, const std::string& name) {
   for (const auto& [known, collection] : trial.Collections()) {
     names.push_back(known);
   }
-  throw Error(fmt::format("there is no collection '{}'; there is {}", name,
-                          Join(names)));
+  throw Error(fmt::format("there is no collection '{}'; expected {}", name,
+                          config::OneOf(name, names)));
 }
 
 void AddTo(const Tensor::Saved& more, Tensor::Saved& saved) {

@@ -130,10 +130,10 @@ JSON: a list with one object per rule.
   int Run(Streams streams) override {
     InvokeOptions options = options_.ForInvoker();
     const RuleSet rules(options_.Evaluations(), options);
+    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     const auto storage = query::OpenFolder(options_.run);
     const auto trial = query::OpenRun(storage);
     query::RequireWorker(*trial, options_.worker);
-    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     options.reports = options_.ReportsIn(storage);
     options.on_fire = [&](const RuleFire& fire) {
       for (const ActionOutcome& outcome : actions->Fire(fire)) {

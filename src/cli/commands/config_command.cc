@@ -11,6 +11,7 @@
 #include "src/cli/options.h"
 #include "src/cli/output/plan_text.h"
 #include "src/config/framework.h"
+#include "src/config/nearest.h"
 #include "src/config/plan.h"
 
 namespace smdebug::cli {
@@ -45,11 +46,18 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
                    "JSON configuration; default: SMDEBUG_CONFIG_FILE_PATH, "
                    "else SageMaker's own place")
         ->type_name("");
-    app.add_option("--framework", framework_,
-                   "Whose conventions to follow: native (default), pytorch, "
-                   "tensorflow, mxnet or xgboost")
-        ->check(CLI::IsMember(
-            {"native", "pytorch", "tensorflow", "mxnet", "xgboost"}))
+    app.add_option_function<std::string>(
+           "--framework",
+           [this](const std::string& name) {
+             const auto framework = config::ParseFramework(name);
+             if (!framework) {
+               throw ConfigError("--framework", name,
+                                 config::OneOf(name, config::FrameworkNames()));
+             }
+             framework_ = *framework;
+           },
+           "Whose conventions to follow: native (default), pytorch, "
+           "tensorflow, mxnet or xgboost")
         ->type_name("NAME");
     AddJson(app, json_);
   }
@@ -57,9 +65,7 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
   int Run(Streams streams) override {
     const std::string path = HookConfigPath(file_);
     try {
-      const HookConfig config = LoadHookConfig(
-          path,
-          config::ParseFramework(framework_).value_or(Framework::kNative));
+      const HookConfig config = LoadHookConfig(path, framework_);
       const config::Plan plan = config::MakePlan(config);
       if (json_) {
         streams.out << PlanToJson(config, plan) << '\n';
@@ -76,7 +82,7 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
 
  private:
   std::string file_;
-  std::string framework_ = "native";
+  Framework framework_ = Framework::kNative;
   bool json_ = false;
 };
 

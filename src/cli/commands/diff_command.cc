@@ -68,6 +68,8 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
   int Run(Streams streams) override {
     const auto a = query::OpenRun(a_);
     const auto b = query::OpenRun(b_);
+    const DamageNotice notice_a(a.get(), streams);
+    const DamageNotice notice_b(b.get(), streams);
     std::optional<Progress> progress;
     const query::RunComparison result = query::CompareRuns(
         *a, *b, options_,

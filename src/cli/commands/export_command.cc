@@ -105,6 +105,7 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     const InterruptScope interrupt;
     const auto go_on = [&] { return !interrupt.interrupted(); };
     const auto trial = query::OpenRun(run_);
+    const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, query_.worker);
     if (query_.step) {
       query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
@@ -160,7 +161,7 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     if (result.interrupted) return kExitInterrupted;
     const auto left_out = static_cast<int64_t>(result.left_out.size());
     if (result.entries == 0) {
-      throw Error(left_out == 0 ? "nothing to export: no tensor is like that"
+      throw Error(left_out == 0 ? "nothing to export: no tensor matches"
                                 : fmt::format("nothing to export: {}",
                                               WhyLeftOut(left_out)));
     }

@@ -27,6 +27,10 @@ ExportFile::ExportFile(const std::string& path, bool replace) {
   if (!replace && std::filesystem::exists(full)) {
     throw Error(fmt::format("{}: is there already; --force replaces it", path));
   }
+  if (!std::filesystem::is_directory(full.parent_path())) {
+    throw Error(fmt::format("{}: there is no folder {}", path,
+                            full.parent_path().string()));
+  }
   folder_ = OpenLocalStorage(full.parent_path().string());
   file_ = folder_->Create(name);
   buffer_.reserve(kBuffer);

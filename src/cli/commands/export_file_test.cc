@@ -65,6 +65,8 @@ TEST(ExportFileTest, WhatCannotBeAFileIsRefused) {
   const TempDir dir;
   EXPECT_THAT(Refusal(dir.path().string(), true), HasSubstr("is a folder"));
   EXPECT_THAT(Refusal(dir / "x.tmp"), HasSubstr(".tmp"));
+  EXPECT_THAT(Refusal(dir / "new/x.csv"), HasSubstr("there is no folder"));
+  EXPECT_THAT(FilesBelow(dir.path()), IsEmpty());
 }
 
 }  // namespace

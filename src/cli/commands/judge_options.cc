@@ -105,6 +105,11 @@ std::unique_ptr<actions::FireActions> JudgeOptions::ActionsFor(
 }
 
 InvokeOptions JudgeOptions::ForInvoker() const {
+  if (end_step && *end_step <= start_step.value_or(0)) {
+    throw Error(fmt::format(
+        "--end-step {} leaves nothing to judge: steps from {} on, below it",
+        *end_step, start_step.value_or(0)));
+  }
   InvokeOptions options;
   options.start_step = start_step.value_or(0);
   options.end_step = end_step;

@@ -54,7 +54,7 @@ class LsCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "there are such tensors, or the run has none at all"},
-            {kExitFound, "the run has tensors, but none like that"},
+            {kExitFound, "the run has tensors, but none that matches"},
             {kExitError, "no run there, or no such step or collection in it"}};
   }
   std::string_view details() const override {
@@ -90,6 +90,7 @@ JSON: `run`, and `tensors`, a list of objects with `name`, `collections`, `dtype
     TrialOptions options = query::RunOptions();
     options.verify_checksums = false;  // Types and shapes are enough here.
     const auto trial = query::OpenRun(run_, options);
+    const DamageNotice notice(trial.get(), streams);
     if (query_.step) {
       query::RequireStep(trial->Steps(query_.mode, true), query_.step,
                          query_.mode, "the run");
@@ -106,10 +107,13 @@ JSON: `run`, and `tensors`, a list of objects with `name`, `collections`, `dtype
     }
     if (!tensors.empty()) return kExitOk;
     const auto all = static_cast<int64_t>(trial->TensorNames().size());
-    streams.err << (all == 0 ? "smdebug: the run has no tensors yet\n"
-                             : fmt::format("smdebug: none of the {} is like "
-                                           "that\n",
-                                           Counted(all, "tensor")));
+    if (all == 0) {
+      streams.err << fmt::format("smdebug: the run has no tensors{}\n",
+                                 trial->run_info().over() ? "" : " yet");
+    } else {
+      streams.err << fmt::format("smdebug: none of the {} matches\n",
+                                 Counted(all, "tensor"));
+    }
     return all == 0 ? kExitOk : kExitFound;
   }
 

@@ -52,7 +52,7 @@ class PlotCommand final : public Command {
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "it was plotted"},
             {kExitError,
-             "no run, tensor, reduction or worker like that, or a value is "
+             "no such run, tensor, reduction or worker, or a value is "
              "damaged"}};
   }
   std::string_view details() const override {
@@ -100,6 +100,7 @@ their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg
       throw CLI::ValidationError("--reduction", "one is plotted at a time");
     }
     const auto trial = query::OpenRun(run_);
+    const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, worker_);
     query::SeriesQuery series = {
         .tensor = tensor_, .mode = mode_, .worker = worker_};

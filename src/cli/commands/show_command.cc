@@ -34,7 +34,7 @@ class ShowCommand final : public Command {
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "it was shown"},
             {kExitError,
-             "no run, tensor, step or worker like that, or the value is "
+             "no such run, tensor, step or worker, or the value is "
              "damaged"}};
   }
   std::string_view details() const override {
@@ -67,6 +67,7 @@ JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statis
 
   int Run(Streams streams) override {
     const auto trial = query::OpenRun(run_);
+    const DamageNotice notice(trial.get(), streams);
     const Tensor tensor = query::RequireTensor(*trial, tensor_);
     query::RequireWorker(*trial, worker_);
     const int64_t step =

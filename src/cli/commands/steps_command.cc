@@ -53,6 +53,7 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
 
   int Run(Streams streams) override {
     const auto trial = query::OpenRun(run_);
+    const DamageNotice notice(trial.get(), streams);
     const std::vector<int64_t> steps = trial->Steps(mode_, incomplete_);
     if (json_) {
       PrintAsJson(*trial, steps, streams.out);

@@ -94,12 +94,9 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
 
   void Declare(CLI::App& app) override {
     AddRun(app, run_);
-    app.add_option("--tensor", options_.regexes,
-                   "Show the numbers of tensors in whose name this matches "
-                   "(Python's dialect); default: all of one element")
-        ->type_name("REGEX")
-        ->expected(1)
-        ->take_all();
+    AddRegex(app, "--tensor", options_.regexes,
+             "Show the numbers of tensors in whose name this matches "
+             "(Python's dialect); default: all of one element");
     AddWhole(
         app, "--from", {}, [this](int64_t step) { options_.from = step; },
         "First step to show, over all modes; default: the last 10");
@@ -114,6 +111,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     RestartTimeout();
     const auto trial = AwaitRun(interrupt, streams);
     if (!trial) return Stopped(interrupt, streams);
+    const DamageNotice notice(trial.get(), streams);
     StepFollower follower(trial.get(), options_);
     while (streams.out) {
       LookForNews(*trial);

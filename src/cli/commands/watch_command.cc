@@ -106,6 +106,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     InvokeOptions options = options_.ForInvoker();
     options.go_on = [&] { return !interrupt.interrupted(); };
     const RuleSet rules(options_.Evaluations(), options);
+    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     waiting_since_ = Clock::now();
     const auto storage = query::AwaitRunFolder(
         options_.run, WaitNotice(streams.err),
@@ -115,7 +116,6 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     query::RequireWorker(*trial, options_.worker);
 
     WatchView view(streams.out, streams.out_terminal, options_.json);
-    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     int64_t steps = 0;
     bool is_job_stopped = false;
     options.recent_steps = kRecentSteps;

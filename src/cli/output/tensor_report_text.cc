@@ -42,7 +42,7 @@ std::string ShareText(int64_t part, int64_t whole) {
   if (part == 0 || whole == 0) return fmt::format("{}", part);
   const double percent =
       100 * static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{} ({:.2g} %)", part, percent);
+  return fmt::format("{} ({:.3g} %)", part, percent);
 }
 
 std::string StepText(const StepId& id) {

@@ -51,7 +51,7 @@ class WeightUpdateRatio final : public Rule {
                           .value = update.ratio,
                           .threshold = limit,
                           .message = fmt::format(
-                              "the update is {:.3g} of the weight, {} "
+                              "the update is {:.3g} times the weight, {} "
                               "{:.3g}",
                               update.ratio, large ? "above" : "below", limit)});
     }

@@ -8,6 +8,7 @@
 #include "smdebug/rule_parameters.h"
 #include "src/base/regex.h"
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 
 namespace smdebug {
 namespace {
@@ -75,7 +76,7 @@ std::vector<std::string> ItemsOf(const std::vector<std::string>& given,
 
 std::string RuleParameter::Allowed() const {
   if (kind == Kind::kBool) return "true or false";
-  if (kind == Kind::kText) return "a text";
+  if (kind == Kind::kText) return "a string";
   if (kind == Kind::kList) return "a list";
   const char* what = kind == Kind::kWhole ? "a whole number" : "a number";
   const bool has_least = std::isfinite(least);
@@ -100,12 +101,17 @@ RuleParameters::RuleParameters(const RuleType& type, const RuleSpec& spec)
         type.parameters.end()) {
       continue;
     }
-    std::vector<std::string_view> known;
+    std::vector<std::string> known;
     for (const auto& parameter : type.parameters) {
       known.push_back(parameter.name);
     }
-    throw ConfigError(type.name, name,
-                      fmt::format("one of {}", fmt::join(known, ", ")));
+    // What ToEvaluation() takes out for every rule.
+    for (const char* shared : {"start_step", "end_step", "other_trials"}) {
+      if (std::ranges::find(known, shared) == known.end()) {
+        known.emplace_back(shared);
+      }
+    }
+    throw ConfigError(type.name, name, config::OneOf(name, known));
   }
   for (const RuleParameter& parameter : type.parameters) {
     const auto given = spec.parameters.find(parameter.name);

@@ -1,10 +1,9 @@
 #include "src/rules/engine/registry.h"
 
-#include <fmt/format.h>
-
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 #include "src/rules/builtin/built_in.h"
 
 namespace smdebug {
@@ -34,16 +33,15 @@ const RuleType* FindRule(std::string_view name) {
 
 const RuleType& rules::RequireRule(std::string_view name) {
   if (const RuleType* type = FindRule(name)) return *type;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const RuleType& known : BuiltInRules()) names.push_back(known.name);
-  throw ConfigError("rule", name,
-                    fmt::format("one of {}", fmt::join(names, ", ")));
+  throw ConfigError("rule", name, config::OneOf(name, names));
 }
 
 const RuleType& rules::RequireRule(const RuleSpec& spec) {
   if (spec.file.empty()) return RequireRule(spec.name);
   throw ConfigError("rule", Describe(spec),
-                    "a built-in rule: those of Python files are for `smdebug "
+                    "a built-in rule; rules in Python files are for `smdebug "
                     "check` and `smdebug watch`");
 }
 

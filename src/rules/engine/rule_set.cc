@@ -1,13 +1,26 @@
 #include <utility>
 
 #include "smdebug/invoker.h"
+#include "smdebug/rule.h"
 #include "src/rules/engine/python_rule.h"
 
 namespace smdebug {
 
+namespace {
+
+// `evaluations`, once it is known that each built-in rule takes its parameters.
+std::vector<RuleEvaluation> Checked(std::vector<RuleEvaluation> evaluations) {
+  for (const RuleEvaluation& evaluation : evaluations) {
+    if (evaluation.spec.file.empty()) MakeRule(evaluation.spec);
+  }
+  return evaluations;
+}
+
+}  // namespace
+
 RuleSet::RuleSet(std::vector<RuleEvaluation> evaluations,
                  const InvokeOptions& options)
-    : evaluations_(std::move(evaluations)),
+    : evaluations_(Checked(std::move(evaluations))),
       children_(rules::LoadPythonRules(evaluations_, options)) {}
 
 RuleSet::~RuleSet() = default;

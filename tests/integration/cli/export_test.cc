@@ -1,6 +1,7 @@
 // `smdebug export`, over runs that the hook wrote. That NumPy reads the files
 // is for tests/python/cli to check.
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ using testing::WriteSmallRun;
 
 class ExportTest : public ::testing::Test {
  protected:
-  void SetUp() override { WriteSmallRun(run_); }
+  void SetUp() override {
+    WriteSmallRun(run_);
+    std::filesystem::create_directory(dir_ / "out");
+  }
 
   CliOutcome Export(std::vector<std::string> options) const {
     options.insert(options.begin(), {"export", run_});
@@ -167,7 +171,7 @@ TEST_F(ExportTest, WrongCallsAreRefused) {
     std::string message;
   } cases[] = {
       {{}, "give --npz FILE or --csv FILE"},
-      {{"--npz", npz_, "--csv", csv_}, "excludes"},
+      {{"--npz", npz_, "--csv", csv_}, "do not go together"},
       {{"--csv", "-", "--json"}, "--json needs a FILE"},
       {{"--npz", npz_, "--regex", "momentum"}, "nothing to export"},
       {{"--npz", npz_, "--regex", "grad"}, "--reduction exports reductions"},

@@ -90,7 +90,7 @@ TEST_F(LsTest, NothingLikeThatIsTheCommandsNo) {
   const CliOutcome outcome = CallCli({"ls", Run(), "momentum"});
   EXPECT_EQ(outcome.code, kExitFound);
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, HasSubstr("none of the 3 tensors is like that"));
+  EXPECT_THAT(outcome.err, HasSubstr("none of the 3 tensors matches"));
 }
 
 TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {

@@ -160,7 +160,7 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
     std::vector<std::string> args;
     std::string message;
   } cases[] = {
-      {{"fc.wieght"}, "no tensor 'fc.wieght'; did you mean fc.weight?"},
+      {{"fc.wieght"}, "no tensor 'fc.wieght'; did you mean 'fc.weight'?"},
       {{"momentum"}, "no tensor 'momentum'; `smdebug ls"},
       {{"fc.weight", "--step", "7"}, "'fc.weight' has no saved step 7;"},
       {{"gradient/fc.weight", "--mode", "eval"},
@@ -169,13 +169,33 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
        "no worker 'worker_7'; there is worker_0"},
       {{"fc.weight", "--step", "first"}, "or last"},
       {{"fc.weight", "--values", "-1"}, "or all"},
-      {{}, "tensor is required"},
+      {{}, "<tensor> is missing"},
   };
   for (const auto& test : cases) {
     const CliOutcome outcome = Call(test.args);
     EXPECT_EQ(outcome.code, kExitError) << test.message;
     EXPECT_THAT(outcome.out, IsEmpty());
     EXPECT_THAT(outcome.err, HasSubstr(test.message));
+  }
+}
+
+TEST_F(ShowTest, ADamagedIndexExplainsAStepThatIsMissing) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  WriteSmallRun(run);
+  const std::string key = run::IndexFileKey(2, "worker_0");
+  testing::WriteFile(run + "/" + key, "{");
+  const std::string notice = "smdebug: damaged: " + run + "/" + key + ": ";
+  const std::vector<std::vector<std::string>> calls = {
+      {"show", run, "fc.weight", "--step", "2"},
+      {"steps", run},
+      {"ls", run},
+      {"plot", run, "loss"},
+      {"tail", run},
+      {"diff", run, run},
+      {"export", run, "--csv", "-", "--regex", "loss"}};
+  for (const auto& call : calls) {
+    EXPECT_THAT(CallCli(call).err, StartsWith(notice)) << call[0];
   }
 }
 
