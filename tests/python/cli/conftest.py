@@ -1,4 +1,4 @@
-"""Runs the `smdebug` program on runs of ours and of smdebug 1.0."""
+"""Runs the `smdebug` program on runs of ours."""
 
 from __future__ import annotations
 
