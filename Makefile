@@ -33,7 +33,7 @@ install: bootstrap $(RELEASE)/build.ninja ## Install command line, C++ library a
 demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
-ENVIRONMENTS := build torch reftorch ref tb xgb torch113 xgb17 refxgb
+ENVIRONMENTS := build torch reftorch ref tb xgb recipes torch113 xgb17 refxgb
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
