@@ -46,6 +46,8 @@ def start_script(script: str, folder: Path, *launcher: str) -> subprocess.Popen[
 def run_in_two_processes(script: str, folder: Path) -> None:
     """Runs a script to its end in two processes of torchrun."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    with start_script(script, folder, *torchrun) as process:
+    # Without it gloo may abort a process that ends before the other.
+    end = "\ntorch.distributed.destroy_process_group()\n"
+    with start_script(script + end, folder, *torchrun) as process:
         output, _ = process.communicate(timeout=300)
     assert process.returncode == 0, output
