@@ -123,7 +123,7 @@ def test_an_install_that_fails_is_an_error(machine: Machine) -> None:
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     result = machine.bootstrap("nothing")
     assert result.returncode == 2
-    assert "there is no group nothing (groups: browser build lint torch113 xgb17)" in result.stderr
+    assert "there is no group nothing (groups: browser build lint torch113 xgb17 xgboost)" in result.stderr
 
 
 def test_cmake_names_all_that_is_missing_at_once(tmp_path: Path) -> None:
