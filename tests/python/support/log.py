@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from smdebug.core.logger import get_logger
+from smdebug.core.logger import DuplicateLogFilter, get_logger
 
 
 class _Kept(logging.Handler):
@@ -23,8 +23,11 @@ class _Kept(logging.Handler):
 
 @contextmanager
 def logged() -> Iterator[list[str]]:
-    """The texts that are logged inside."""
+    """The texts that are logged inside, whatever was logged before."""
     kept = _Kept()
+    for each in get_logger().filters:
+        if isinstance(each, DuplicateLogFilter):
+            each.seen.clear()
     get_logger().addHandler(kept)
     try:
         yield kept.texts
