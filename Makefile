@@ -34,7 +34,7 @@ demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with 
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
 TEST_GROUPS := torch113 xgb17 xgboost browser
-ENVIRONMENTS := build torch reftorch ref tb xgb torch113 xgb17 refxgb
+ENVIRONMENTS := build torch reftorch ref tb xgb recipes torch113 xgb17 refxgb
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
