@@ -33,6 +33,8 @@ from smdebug.pytorch.watched import (
     is_recomputing,
 )
 
+DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
+
 
 class Hook(BaseHook):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
@@ -43,7 +45,7 @@ class Hook(BaseHook):
     """
 
     _framework: ClassVar[int] = 1
-    _default_collections: ClassVar[list[str]] = [CollectionKeys.LOSSES]
+    _default_collections: ClassVar[list[str]] = DEFAULT_INCLUDE_COLLECTIONS
     _collection_class: ClassVar[type[BaseCollection]] = Collection
     _tensor_types: ClassVar[tuple[type, ...]] = (torch.Tensor, torch.nn.Parameter)
     _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = (torch.Tensor.is_neg,)

@@ -11,6 +11,8 @@ import re
 import textwrap
 from pathlib import Path
 
+from support.scripts import WarmPython
+
 ROOT = Path(__file__).resolve().parents[3]
 
 _BLOCK = re.compile(
@@ -31,6 +33,14 @@ def has_only_known_blocks(document: str) -> bool:
     """Whether script_of() finds every block of a document."""
     text = (ROOT / document).read_text(encoding="utf-8")
     return len(_BLOCK.findall(text)) == text.count("```python")
+
+
+def run_document(document: str, python: WarmPython, folder: Path) -> None:
+    """Runs the blocks of a document in a folder; fails where they do."""
+    script = folder / "blocks.py"
+    script.write_text(script_of(document), encoding="utf-8")
+    done = python.run([str(script)], folder)
+    assert done.returncode == 0, f"{document}, by line:\n{done.stdout}"
 
 
 def script_of(document: str) -> str:
