@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,8 @@ import pytest
 import torch
 from smdebug import modes
 from smdebug.trials import create_trial
-from support.recipes import RunRecipe, start_script, training_of_recipe
+from support.recipes import RunRecipe, training_of_recipe, write_script
+from support.scripts import run_python, script_environment
 
 # Lightning and PyTorch warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -45,11 +48,6 @@ def test_what_is_saved_is_what_lightning_trains_with(
         logged(folder, "val_loss"), rel=1e-6
     )
     assert trial.tensor("gradient/Sequential_0.weight").steps(mode=modes.EVAL) == []
-    assert trial.steps(mode=modes.GLOBAL) == sorted(
-        trial.global_step(mode, step)
-        for mode in (modes.TRAIN, modes.EVAL)
-        for step in trial.steps(mode=mode)
-    )
     assert trial.run_info().state == "finished"
 
 
@@ -104,8 +102,6 @@ def test_an_exception_leaves_a_failed_run(run_recipe: RunRecipe) -> None:
     assert (info.state, info.reason) == ("failed", "ValueError: boom")
 
 
-
-
 @pytest.mark.parametrize("made", ["in the callback", "before"])
 def test_sigterm_is_left_to_lightning(made: str, folder: Path) -> None:
     script = training_of_recipe("lightning")
@@ -119,7 +115,10 @@ def test_sigterm_is_left_to_lightning(made: str, folder: Path) -> None:
     ).replace('fit("runs/lightning")', 'fit("runs/lightning", epochs=100_000)')
     if made == "before":
         script = script.replace(told, f"other = smd.Hook('runs/other')\n\n\n{told}")
-    with start_script(script, folder) as process:
+    command = [sys.executable, write_script(script, folder)]
+    with subprocess.Popen(
+        command, env=script_environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert any("training" in line for line in process.stdout)
         process.send_signal(signal.SIGTERM)
@@ -135,9 +134,8 @@ def test_two_processes(folder: Path) -> None:
     script = script.replace('accelerator="cpu"', 'accelerator="cpu", devices=2, strategy="ddp"')
     script += '\ntrainer, hook = fit("runs/wrong", lr=1e20, epochs=1000)\n'
     script += "assert trainer.current_epoch < 1000\n"
-    with start_script(script, folder) as process:
-        output, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, output
+    done = run_python([write_script(script, folder)], folder)
+    assert done.returncode == 0, done.stdout
     trial = create_trial("runs/lightning")
     assert trial.workers() == ["worker_0"]
     assert trial.steps(mode=modes.TRAIN) == list(range(0, 12, 2))
