@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 from support.recipes import Names, RunRecipe, script_of_recipe, training_of_recipe
+from support.scripts import TORCH, WarmPython
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # Read when Transformers is imported.
@@ -25,6 +26,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     torch.set_num_threads(1)
     yield tmp_path
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[WarmPython]:
+    """For scripts in processes of their own."""
+    modules = (
+        "lightning.pytorch",
+        "accelerate",
+        "transformers.trainer",
+        "transformers.models.llama",
+    )
+    with WarmPython(*TORCH, *modules) as python:
+        yield python
 
 
 def run_here(script: str) -> Names:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ import pytest
 import torch
 from smdebug import modes
 from smdebug.trials import create_trial
-from support.recipes import RunRecipe, training_of_recipe, write_script
-from support.scripts import run_python, script_environment
+from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe, write_script
+from support.scripts import WarmPython
 
 # Lightning and PyTorch warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -103,7 +102,7 @@ def test_an_exception_leaves_a_failed_run(run_recipe: RunRecipe) -> None:
 
 
 @pytest.mark.parametrize("made", ["in the callback", "before"])
-def test_sigterm_is_left_to_lightning(made: str, folder: Path) -> None:
+def test_sigterm_is_left_to_lightning(made: str, python: WarmPython, folder: Path) -> None:
     script = training_of_recipe("lightning")
     told = "class Classifier(L.LightningModule):\n"
     script = script.replace(
@@ -115,27 +114,22 @@ def test_sigterm_is_left_to_lightning(made: str, folder: Path) -> None:
     ).replace('fit("runs/lightning")', 'fit("runs/lightning", epochs=100_000)')
     if made == "before":
         script = script.replace(told, f"other = smd.Hook('runs/other')\n\n\n{told}")
-    command = [sys.executable, write_script(script, folder)]
-    with subprocess.Popen(
-        command, env=script_environment(), stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert any("training" in line for line in process.stdout)
-        process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=120)
-    assert "told of SIGTERMException" in output
-    assert process.returncode == 0, output
+    process = python.start([write_script(script, folder)], folder)
+    process.read_until("training")
+    os.kill(process.pid, signal.SIGTERM)
+    done = process.finish()
+    assert "told of SIGTERMException" in done.stdout
+    assert done.returncode == 0, done.stdout
     info = create_trial("runs/lightning").run_info()
     assert (info.state, info.reason) == ("interrupted", "SIGTERMException")
 
 
-def test_two_processes(folder: Path) -> None:
+def test_two_processes_stop_together(python: WarmPython, folder: Path) -> None:
     script = training_of_recipe("lightning")
     script = script.replace('accelerator="cpu"', 'accelerator="cpu", devices=2, strategy="ddp"')
     script += '\ntrainer, hook = fit("runs/wrong", lr=1e20, epochs=1000)\n'
     script += "assert trainer.current_epoch < 1000\n"
-    done = run_python([write_script(script, folder)], folder)
-    assert done.returncode == 0, done.stdout
+    run_in_two_processes(script, python, folder)
     trial = create_trial("runs/lightning")
     assert trial.workers() == ["worker_0"]
     assert trial.steps(mode=modes.TRAIN) == list(range(0, 12, 2))
