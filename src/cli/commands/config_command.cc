@@ -76,6 +76,8 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
     } catch (const ConfigFileError&) {
       throw;  // Names the file itself.
     } catch (const Error& error) {
+      // What is wrong with the file as a whole begins with its name.
+      if (std::string_view(error.what()).starts_with(path + ":")) throw;
       throw Error(path + ": " + error.what());
     }
   }

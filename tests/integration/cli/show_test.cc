@@ -166,7 +166,7 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
       {{"gradient/fc.weight", "--mode", "eval"},
        "'gradient/fc.weight' has no saved step of EVAL"},
       {{"fc.weight", "--worker", "worker_7"},
-       "no worker 'worker_7'; there is worker_0"},
+       "no worker 'worker_7'; expected worker_0"},
       {{"fc.weight", "--step", "first"}, "or last"},
       {{"fc.weight", "--values", "-1"}, "or all"},
       {{}, "<tensor> is missing"},
