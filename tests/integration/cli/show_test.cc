@@ -193,7 +193,9 @@ TEST_F(ShowTest, ADamagedIndexExplainsAStepThatIsMissing) {
       {"plot", run, "loss"},
       {"tail", run},
       {"diff", run, run},
-      {"export", run, "--csv", "-", "--regex", "loss"}};
+      {"export", run, "--csv", "-", "--regex", "loss"},
+      {"check", run, "--rule", "ExplodingTensor"},
+      {"watch", run, "--rule", "ExplodingTensor"}};
   for (const auto& call : calls) {
     EXPECT_THAT(CallCli(call).err, StartsWith(notice)) << call[0];
   }
