@@ -228,11 +228,8 @@ def test_tensors_that_were_never_saved(trial: Trial) -> None:
 
 
 def test_a_scalar_is_found_by_the_name_it_was_saved_with(tmp_path: Path) -> None:
-    run = NativeRun(tmp_path / "run")
-    run.hook.save_scalar("accuracy", 0.5)
-    run.save_step({"loss": 1.0})
-    run.hook.save_scalar("loss", 2.0)
-    run.hook.close()
+    with NativeRun(tmp_path / "run") as made:
+        made.save_step({"loss": 1.0}, scalars={"accuracy": 0.5, "loss": 2.0})
     trial = create_trial(tmp_path / "run")
     assert trial.tensor_names() == ["loss", "scalar/accuracy", "scalar/loss"]
     assert trial.has_tensor("accuracy")

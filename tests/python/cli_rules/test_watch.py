@@ -220,7 +220,8 @@ def test_what_a_rule_prints_stands_above_the_view(run: Path, write_rule: WriteRu
     assert screen(written) == [
         *(f"looked at {step}" for step in range(6)),
         "6 steps judged, the last is 5",
-        "Prints  IssuesFound at 1 step  step 5 (EVAL): Prints is true at step 5",
+        "Prints  IssuesFound at 1 step",
+        "    step 5 (EVAL): Prints is true at step 5 (worker_0)",
         "",
     ]
 
