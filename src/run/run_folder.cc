@@ -257,7 +257,7 @@ bool RunFolder::SetAsideOwnFiles() {
 std::string RunFolder::PlaceForOwnFiles() const {
   const int64_t count = CountPrevious();
   for (int64_t n = count; n > 0; --n) {
-    const std::string place = PreviousPrefix(n);
+    std::string place = PreviousPrefix(n);
     const auto files = storage_->List(place);
     const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
       return WorkerOfKey(std::string_view(file.key).substr(place.size())) ==

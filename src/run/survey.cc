@@ -319,7 +319,7 @@ RunInfo JudgeNow(const Survey& survey) {
     info.state = StateOf(word.ending);
     if (!survey.claim) return info;
     // The last to leave gives up the claim, after the marker is there.
-    constexpr auto is_alive = [](const Ledger& ledger) {
+    const auto is_alive = [](const Ledger& ledger) {
       return IsAlive(ledger);
     };
     if (std::ranges::any_of(survey.ledgers, is_alive)) {

@@ -32,9 +32,11 @@ AlignedBytes Align(Bytes content, DType dtype, Blob blob) {
   if (content.empty() || address % alignment == 0) {
     return {content, std::move(blob.owner)};
   }
-  auto copy = std::make_shared_for_overwrite<std::max_align_t[]>(
-      (content.size() + sizeof(std::max_align_t) - 1) /
-      sizeof(std::max_align_t));
+  // libstdc++ 11 has no make_shared_for_overwrite.
+  std::shared_ptr<std::max_align_t[]> copy =
+      std::make_unique_for_overwrite<std::max_align_t[]>(
+          (content.size() + sizeof(std::max_align_t) - 1) /
+          sizeof(std::max_align_t));
   std::memcpy(copy.get(), content.data(), content.size());
   const auto* first = reinterpret_cast<const std::byte*>(copy.get());
   return {Bytes(first, content.size()), std::move(copy)};

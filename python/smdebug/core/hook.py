@@ -38,6 +38,12 @@ class BaseHook:
     first step, or the first value that waits for it.
     """
 
+    # What names of tensors are made of.
+    INPUT_TENSOR_SUFFIX: ClassVar[str] = "_input_"
+    OUTPUT_TENSOR_SUFFIX: ClassVar[str] = "_output_"
+    GRADIENT_PREFIX: ClassVar[str] = "gradient/"
+    SCALAR_PREFIX: ClassVar[str] = "scalar/"
+
     # What a framework's hook fills in.
     _framework: ClassVar[int] = 0  # The number of the core's Framework.
     _default_collections: ClassVar[list[str]] = ["losses"]
@@ -123,8 +129,10 @@ class BaseHook:
         loaded["tensorboard_dir"] = loaded["tensorboard_dir"] or None
         return cls._from_settings(loaded, collections)
 
-    # The name that XGBoost hooks have for it.
-    hook_from_config = create_from_json_file
+    @classmethod
+    def hook_from_config(cls: type[HookType], json_config_path: str | None = None) -> HookType:
+        """The same, by the name that XGBoost hooks have for it."""
+        return cls.create_from_json_file(json_config_path)
 
     @classmethod
     def _from_settings(
@@ -277,11 +285,12 @@ class BaseHook:
         if self._core is None and "core" not in self._off and os.getpid() == self._pid:
             try:
                 self._core = self._make_core()
-            except SMDebugError as error:
+            except Exception as error:
                 self._off.add("core")
                 if _core.is_strict():
                     raise
-                self.logger.error(f"smdebug saves nothing: {error}")
+                reason = str(error) if isinstance(error, SMDebugError) else describe(error)
+                self.logger.error(f"smdebug saves nothing: {reason}")
             relay()
         return self._core
 

@@ -347,6 +347,11 @@ class Trial:
         """Looks for new steps now, whatever `dynamic_refresh` says."""
         self._reader.refresh()
 
+    def refresh_tensor(self, tname: str, steps: object = None) -> None:
+        """The same, for all tensors."""
+        del tname, steps
+        self.refresh_data()
+
     def maybe_refresh(self, name: str | None = None) -> None:
         """Looks for new steps if queries do."""
         del name

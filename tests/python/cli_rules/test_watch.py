@@ -21,6 +21,7 @@ import pytest
 from cli_rules.samples import GRADIENT_RULE, LOW_LOSS, WAITS, WriteRule
 from support.driver import program
 from support.smdebug_program import smdebug, smdebug_json
+from support.waiting import LIMIT, wait_until
 
 # Trains ten steps, waits for a word, and trains ten more. With a second argument it does not close
 # its run when it is told to end.
@@ -91,9 +92,12 @@ def watching(run: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     watch = subprocess.Popen(
         [program("smdebug"), "watch", run, "--json", *words], stdout=subprocess.PIPE, text=True
     )
+    limit = threading.Timer(LIMIT, watch.kill)
+    limit.start()
     try:
         yield watch
     finally:
+        limit.cancel()
         watch.kill()
         watch.communicate()
 
@@ -110,10 +114,9 @@ def next_event(watch: subprocess.Popen[str], kind: str) -> dict[str, Any]:
 
 def await_status(report: Path, status: str, watch: subprocess.Popen[str]) -> None:
     """A finding is told before it is in the report."""
-    never = threading.Event()
-    while json.loads(report.read_text())["status"] != status:
-        assert watch.poll() is None
-        never.wait(0.01)
+    wait_until(
+        lambda: json.loads(report.read_text())["status"] == status, lambda: watch.poll() is None
+    )
 
 
 def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule) -> None:
@@ -251,10 +254,7 @@ def rule_that_waits(tmp_path: Path, write_rule: WriteRule) -> str:
 
 def await_file(path: Path, process: subprocess.Popen[str]) -> str:
     """The content of a file, as soon as it is there."""
-    never = threading.Event()
-    while not path.exists():
-        assert process.poll() is None
-        never.wait(0.01)
+    wait_until(path.exists, lambda: process.poll() is None)
     return path.read_text()
 
 

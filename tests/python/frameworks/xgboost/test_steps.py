@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import smdebug.xgboost as smd
 import xgboost as xgb
+from support.waiting import wait_until
 from support.xgboost_hooks import MakeHook, ReadRun, matrix, table, train
 
 NO_ORDER = int(xgb.__version__.split(".")[0]) < 2
@@ -25,7 +26,8 @@ def test_every_tenth_round_unless_told_otherwise(run_dir: Path, read_run: ReadRu
     assert trial.steps() == [0, 10, 20]
     assert not trial.modes()
     names = trial.tensor_names(collection="feature_importance")
-    assert all(trial.tensor(name).steps()[-1] == 20 for name in names)
+    assert names
+    assert {trial.tensor(name).steps()[-1] for name in names} == {20}
 
 
 @pytest.mark.parametrize("own", [{}, {"save_interval": "5"}])
@@ -53,10 +55,9 @@ def test_files_are_there_when_the_round_is_over(make_hook: MakeHook, run_dir: Pa
     class Look(xgb.callback.TrainingCallback):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             del model, epoch, evals_log
-            trial = smd.create_trial(str(run_dir))
-            while not trial.tensor_names():  # The hook's own thread writes.
-                trial = smd.create_trial(str(run_dir))
-            seen.append(trial.steps()[-1])
+            # The hook's own thread writes.
+            wait_until(lambda: bool(smd.create_trial(str(run_dir)).tensor_names()))
+            seen.append(smd.create_trial(str(run_dir)).steps()[-1])
             return False
 
     train(callbacks=[make_hook(), Look()], rounds=1)
