@@ -12,33 +12,40 @@ from smdebug.rules.req_tensors import RequiredTensors
 from smdebug.trials import create_trial
 from support.native_run import NativeRun, make_run
 
+NUMBER: Any = 3
+WORD: Any = "a"
+
 WRONG: dict[str, Callable[[Any], object]] = {
-    r"rules: 3 is not allowed; expected a rule": lambda run: check(run, 3),
-    r"rules: 3 is not allowed; expected a rule, or a list": lambda run: check(run, ["AllZero", 3]),
-    r"run: 3 is not allowed; expected a path": lambda _: check(3, "AllZero"),
-    r"start_step: 'a' .* a whole number": lambda run: check(run, "AllZero", start_step="a"),
-    r"end_step: 'a' .* a whole number": lambda run: check(run, "AllZero", end_step="a"),
-    r"worker: 3 .* the name of a worker": lambda run: check(run, "AllZero", worker=3),
-    r"all_workers: 'no' .* True or False": lambda run: check(run, "AllZero", all_workers="no"),
-    r"other_trials: 3 .* a list of paths": lambda run: check(run, "AllZero", other_trials=3),
-    r"other_trials: 'a' .* a list of paths": lambda run: check(run, "AllZero", other_trials="a"),
-    r"other_trials: 4 .* a path": lambda run: check(run, "AllZero", other_trials=[4]),
-    r"include_regex: 3 .* a regular expression": lambda _: Collection("c", [3]),
-    r"tensor_names: 3 .* a name": lambda _: Collection("c", tensor_names=[3]),
-    r"save_config: '3' .* a SaveConfig": lambda _: Collection("c", save_config=3),
-    r"regex: 3 .* a regular expression": lambda run: create_trial(run).tensor_names(regex=[3]),
-    r"regex: 4 .* a regular expression": lambda run: create_trial(run).to_pandas(regex=4),
-    r"required_steps: 'a' .* a whole": lambda run: create_trial(run).wait_for_steps(["a"]),
-    r"required_steps: 3 .* a list of": lambda run: create_trial(run).wait_for_steps(3),
-    r"steps: 'a' .* a whole": lambda run: RequiredTensors(create_trial(run)).add("loss", ["a"]),
-    r"steps: 3 .* a list of": lambda run: RequiredTensors(create_trial(run)).add("loss", 3),
-    r"worker: 4 .* a worker": lambda run: create_trial(run).tensor("loss").value(0, worker=4),
-    r"range_steps: 3 .* a tuple": lambda run: create_trial(run, range_steps=3),
-    r"include_regex: \[3\] .* a list of strings": lambda run: NativeRun(run, include_regex=[3]),
-    r"include_collections: 3 .* a list of strings": lambda run: NativeRun(
-        run, include_collections=3
+    r"rules: 3 is not allowed; expected a rule": lambda run: check(run, NUMBER),
+    r"rules: 3 is not allowed; expected a rule, or a list": lambda run: check(
+        run, ["AllZero", NUMBER]
     ),
-    r"save_all: 'x' .* True or False": lambda run: NativeRun(run, save_all="x"),
+    r"run: 3 is not allowed; expected a path": lambda _: check(NUMBER, "AllZero"),
+    r"start_step: 'a' .* a whole number": lambda run: check(run, "AllZero", start_step=WORD),
+    r"end_step: 'a' .* a whole number": lambda run: check(run, "AllZero", end_step=WORD),
+    r"worker: 3 .* the name of a worker": lambda run: check(run, "AllZero", worker=NUMBER),
+    r"all_workers: 'a' .* True or False": lambda run: check(run, "AllZero", all_workers=WORD),
+    r"other_trials: 3 .* a list of paths": lambda run: check(run, "AllZero", other_trials=NUMBER),
+    r"other_trials: 'a' .* a list of paths": lambda run: check(run, "AllZero", other_trials=WORD),
+    r"other_trials: 3 .* expected a path": lambda run: check(run, "AllZero", other_trials=[NUMBER]),
+    r"include_regex: 3 .* a regular expression": lambda _: Collection("c", [NUMBER]),
+    r"tensor_names: 3 .* a name": lambda _: Collection("c", tensor_names=[NUMBER]),
+    r"save_config: '3' .* a SaveConfig": lambda _: Collection("c", save_config=NUMBER),
+    r"regex: 3 .* a regular expression": lambda run: create_trial(run).tensor_names(regex=[NUMBER]),
+    r"regex: 3 .* or a list, a tuple": lambda run: create_trial(run).to_pandas(regex=NUMBER),
+    r"required_steps: 'a' .* a whole": lambda run: create_trial(run).wait_for_steps([WORD]),
+    r"required_steps: 3 .* a list of": lambda run: create_trial(run).wait_for_steps(NUMBER),
+    r"steps: 'a' .* a whole": lambda run: RequiredTensors(create_trial(run)).add("loss", [WORD]),
+    r"steps: 3 .* a list of": lambda run: RequiredTensors(create_trial(run)).add("loss", NUMBER),
+    r"worker: 3 .* a worker": lambda run: create_trial(run).tensor("loss").value(0, worker=NUMBER),
+    r"range_steps: 3 .* a tuple": lambda run: create_trial(run, range_steps=NUMBER),
+    r"include_regex: \[3\] .* a list of strings": lambda run: NativeRun(
+        run, include_regex=[NUMBER]
+    ),
+    r"include_collections: 3 .* a list of strings": lambda run: NativeRun(
+        run, include_collections=NUMBER
+    ),
+    r"save_all: 'a' .* True or False": lambda run: NativeRun(run, save_all=WORD),
 }
 
 

@@ -109,7 +109,7 @@ def test_a_bad_pattern_is_refused_by_the_call_that_gives_it(
     with pytest.raises(SMDebugValueError, match=BAD_PATTERN):
         hook.add_collection(stored)
     unused.include_regex.append(3)  # type: ignore[arg-type]
-    with pytest.raises(SMDebugTypeError, match="include_regex: 3 .* a regular expression"):
+    with pytest.raises(SMDebugTypeError, match=r"include_regex: 3 .* a regular expression"):
         hook.add_collection(unused)
     unused.include_regex.clear()
     torch_step(hook)
