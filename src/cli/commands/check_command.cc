@@ -81,8 +81,8 @@ class CheckCommand final : public Command {
     return {{kExitOk, "no rule fired"},
             {kExitFound, "a rule fired"},
             {kExitError,
-             "a rule could not be evaluated, such as for want of tensors, or "
-             "the call is wrong"}};
+             "a rule could not be evaluated, for example because tensors are "
+             "missing, or the call is wrong"}};
   }
   std::string_view details() const override {
     return R"(Judges every complete step from the first to the last, with all rules in one pass. `smdebug rules` lists the rules, `smdebug rules <Name>` describes
@@ -129,7 +129,7 @@ JSON: a list with one object per rule.
 
   void Declare(CLI::App& app) override {
     options_.Declare(app);
-    app.add_option("--junit", junit_, "Write the reports in JUnit's XML, too")
+    app.add_option("--junit", junit_, "Also write the reports as JUnit XML")
         ->type_name("FILE");
   }
 

@@ -44,7 +44,7 @@ void JudgeOptions::Declare(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_option("--config", config,
-                 "JSON file with rules in the form of SageMaker's "
+                 "JSON file with rules, in the form of SageMaker's "
                  "DebugRuleConfigurations")
       ->type_name("FILE");
   AddWhole(

@@ -92,11 +92,11 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   void Declare(CLI::App& app) override {
     AddRun(app, run_);
     AddRegex(app, "--tensor", options_.regexes,
-             "Show the numbers of tensors in whose name this matches "
-             "(Python's dialect); default: all of one element");
+             "Show the numbers of tensors whose name this matches "
+             "(Python's syntax); default: all of one element");
     AddWhole(
         app, "--from", {}, [this](int64_t step) { options_.from = step; },
-        "First step to show, over all modes; default: the last 10");
+        "First step to show, counted over all modes; default: the last 10");
     AddSeconds(app, "--timeout", timeout_,
                "Give up after this many seconds without anything new; default: "
                "never");

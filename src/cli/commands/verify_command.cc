@@ -96,7 +96,7 @@ class VerifyCommand final : public Command {
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "nothing is damaged"},
             {kExitFound, "something is"},
-            {kExitError, "no run there, or it cannot be read"}};
+            {kExitError, "there is no run, or it cannot be read"}};
   }
   std::string_view details() const override {
     return R"(Reads the collections, the ledgers, every index file and every event file. Each value must lie where its index says, have the right checksum, decode, and

@@ -141,7 +141,7 @@ def test_a_message_without_a_server_is_refused_when_it_is_added(
 
 def test_a_program_that_is_not_there_is_refused_when_it_is_added() -> None:
     actions = _core.ActionSet()
-    with pytest.raises(ValueError, match=r"'\./no-such-program' is not allowed; expected a program"):
+    with pytest.raises(ValueError, match=r"'\./no-such-program' is not allowed; expected a"):
         actions.add("exec:./no-such-program --now")
 
 
