@@ -9,6 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/hook/recorder.h"
+#include "src/index/step_index.h"
 
 namespace smdebug::hook {
 namespace {
@@ -282,11 +283,11 @@ void Recorder::SaveTensorForNextStep(
 
 void Recorder::SaveScalar(std::string_view name, double value,
                           const ScalarOptions& options) {
-  CapturedScalar scalar = {.name = fmt::format("scalar/{}", name),
-                           .value = value,
-                           .wall_time = options.timestamp
-                                            ? *options.timestamp
-                                            : base::WallSeconds()};
+  CapturedScalar scalar = {
+      .name = fmt::format("{}{}", index::kScalarPrefix, name),
+      .value = value,
+      .wall_time =
+          options.timestamp ? *options.timestamp : base::WallSeconds()};
   const uint64_t bytes = HeldBytes(scalar);
   bool has_begun = true;
   const auto add = [&] {
