@@ -14,10 +14,15 @@
 
 namespace smdebug::rules {
 
-// The Python that evaluates rules where nobody chose one: that of the environment
-// whose package the running `program` is in, by its full path or, if it is not beside
-// the package, as after `pip install --user`, by its name; else python3.
+// The Python that evaluates rules where nobody chose one: that of the
+// environment whose package the running `program` is in, by its full path or,
+// if it is not beside the package, as after `pip install --user`, by its name;
+// else python3.
 std::string DefaultPython(const std::filesystem::path& program);
+
+// The Python that evaluates rules: the one that SMDEBUG_PYTHON names, else
+// DefaultPython() of this program.
+std::string ChosenPython();
 
 // A Python process that evaluates one rule, by questions and answers: one JSON
 // object per line each. What the rule prints goes to standard error.
@@ -28,9 +33,9 @@ class PythonChild {
  public:
   using Message = nlohmann::ordered_json;
 
-  // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython(). While answers are
-  // awaited, `go_on` is asked about ten times a second. Throws Error if there
-  // is no such program.
+  // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython().
+  // While answers are awaited, `go_on` is asked about ten times a second.
+  // Throws Error if there is no such program.
   explicit PythonChild(std::function<bool()> go_on);
   ~PythonChild();
 
