@@ -9,6 +9,7 @@
 
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
+#include "src/cli/man_page.h"
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
 
@@ -229,6 +230,10 @@ int Main(const std::vector<std::string>& args, Streams streams) {
   try {
     if (args == std::vector<std::string>{"help", "--markdown"}) {
       streams.out << CommandPage();
+      return kExitOk;
+    }
+    if (args == std::vector<std::string>{"help", "--man"}) {
+      streams.out << ManPage();
       return kExitOk;
     }
     const std::vector<std::string> expanded = ExpandHelp(args);

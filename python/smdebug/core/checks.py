@@ -66,6 +66,15 @@ def integers(key: str, value: object) -> list[int]:
     return [integer(key, item) for item in value]
 
 
+def not_negative(key: str, value: object) -> float:
+    """`value`, a number of at least 0, infinity included; SMDebugTypeError for what is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        refuse_type(key, value, "a number of at least 0")
+    if not value >= 0:
+        refuse(key, value, "a number of at least 0")
+    return float(value)
+
+
 def boolean(key: str, value: object) -> bool:
     """The boolean that `value` is or spells: True, "true", 1 and "1"; likewise False."""
     text = str(value).strip().lower()

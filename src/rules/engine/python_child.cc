@@ -36,14 +36,14 @@ constexpr seconds kChildGrace{2};
 constexpr std::string_view kAdvice =
     "set SMDEBUG_PYTHON to a Python that has smdebug 2 installed";
 
+}  // namespace
+
 std::string ChosenPython() {
   if (auto chosen = base::GetEnv("SMDEBUG_PYTHON")) return *chosen;
   std::error_code ignored;
   return DefaultPython(
       std::filesystem::read_symlink("/proc/self/exe", ignored));
 }
-
-}  // namespace
 
 std::string DefaultPython(const std::filesystem::path& program) {
   // <prefix>/lib/pythonX.Y/site-packages/smdebug/bin/smdebug

@@ -21,6 +21,10 @@ namespace smdebug::rules {
 // else python3.
 std::string DefaultPython(const std::filesystem::path& program);
 
+// The Python that evaluates rules: the one that SMDEBUG_PYTHON names, else
+// DefaultPython() of this program.
+std::string ChosenPython();
+
 // A Python process that evaluates one rule, by questions and answers: one JSON
 // object per line each. What the rule prints goes to standard error, or to
 // `on_print`, line by line.
