@@ -72,7 +72,7 @@ def pack(distribution: importlib.metadata.Distribution, folder: Path) -> Path:
 def wheels(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("wheels")
     run(
-        *(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index"),
+        *(python, "-m", "pip", "wheel", "--no-deps", "--no-index"),
         *("--wheel-dir", folder, ROOT / "python/rulesconfig"),
     )
     (ours,) = folder.glob("*.whl")
