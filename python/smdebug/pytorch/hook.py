@@ -232,6 +232,17 @@ class Hook(BaseHook):
             self._attachment = Attachment(self, core)
         self._attachment.attach(self._watched(), watched, traced)
 
+    def end_step(self) -> None:
+        """Ends the current step, so that its files appear; the next forward pass begins another.
+
+        Otherwise it ends with the next step, a change of the mode, or the hook. Scalars that are
+        saved before the next step still belong to it.
+        """
+        super().end_step()
+        self._forwards = 0
+        if self._backward is not None:
+            self._backward.forget()
+
     def _belongs_to_next_step(self) -> bool:
         # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
         # to the step of the two.
