@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from smdebug import modes
+from smdebug.exceptions import RuleEvaluationConditionMet
+from smdebug.pytorch import Hook
 from smdebug.trials import create_trial
 from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe
 from support.scripts import WarmPython
@@ -19,7 +22,8 @@ def logged(trainer: Trainer, key: str) -> list[float]:
     return [entry[key] for entry in trainer.state.log_history if key in entry]
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
+# An epoch has 8 batches: of 3 at a time, the last two are a step of their own.
+@pytest.mark.parametrize("accumulate", [1, 2, 3])
 def test_what_is_saved_is_what_the_trainer_logs(
     accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
 ) -> None:
@@ -68,6 +72,18 @@ def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> No
         create_trial("runs/hugging-face-wrong").tensor("loss_output_0").value(3, mode=modes.TRAIN)
     )
     assert logged(names["trainer"], "loss")[3] == 0.0
+
+
+def test_a_rule_may_raise_out_of_the_trainer(
+    run_recipe: RunRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = run_recipe("hugging-face")
+    del names["Debugger"].on_step_end
+    monkeypatch.setattr("smdebug.pytorch.Hook", functools.partial(Hook, stop_on_rule=True))
+    with pytest.raises(RuleEvaluationConditionMet, match="ExplodingTensor"):
+        names["train"]("raising", lr=1e30, steps=10_000)
+    names["hook"].close()
+    assert create_trial("raising").run_info().state == "failed"
 
 
 def test_two_processes_stop_together(python: WarmPython, folder: Path) -> None:

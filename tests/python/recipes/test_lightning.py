@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
 import signal
 from pathlib import Path
@@ -10,9 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from lightning import Callback, Trainer
 from smdebug import modes
+from smdebug.exceptions import RuleEvaluationConditionMet
 from smdebug.trials import create_trial
-from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe, write_script
+from support.recipes import (
+    RunRecipe,
+    run_in_two_processes,
+    script_of_recipe,
+    training_of_recipe,
+    write_script,
+)
 from support.scripts import WarmPython
 
 # Lightning and PyTorch warn about each other.
@@ -50,16 +59,25 @@ def test_what_is_saved_is_what_lightning_trains_with(
     assert trial.run_info().state == "finished"
 
 
+# The last of an epoch's 8 batches may be left over: steps 2, 5 and 8 have no gradient then.
+@pytest.mark.parametrize(("accumulate", "steps"), [(2, [0, 2, 4, 6, 8, 10]), (3, [0, 4, 6])])
 def test_accumulated_gradients_are_those_of_the_optimizer(
-    run_recipe: RunRecipe, gradients: list[list[torch.Tensor]]
+    accumulate: int,
+    steps: list[int],
+    run_recipe: RunRecipe,
+    gradients: list[list[torch.Tensor]],
 ) -> None:
-    run_recipe("lightning")
-    trial = create_trial("runs/lightning-accumulated")
-    accumulated = gradients[24:]
-    for step in trial.steps(mode=modes.TRAIN):
-        for name, gradient in zip(NAMES, accumulated[step]):
-            saved = trial.tensor(f"gradient/Sequential_{name}").value(step, mode=modes.TRAIN)
-            np.testing.assert_array_equal(saved, gradient.numpy())
+    fit = run_recipe("lightning")["fit"]
+    gradients.clear()
+    fit("accumulated", accumulate=accumulate)
+    trial = create_trial("accumulated")
+    assert trial.steps(mode=modes.TRAIN) == list(range(0, len(gradients), 2))
+    for name in NAMES:
+        saved = trial.tensor(f"gradient/Sequential_{name}")
+        assert saved.steps(mode=modes.TRAIN) == steps
+        for step in steps:
+            expected = gradients[step][NAMES.index(name)].numpy()
+            np.testing.assert_array_equal(saved.value(step, mode=modes.TRAIN), expected)
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
@@ -82,6 +100,54 @@ def test_a_rule_stops_fit_in_an_orderly_way(run_recipe: RunRecipe, folder: Path)
     exploding, loss = hook.rule_reports
     assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
     assert create_trial("runs/lightning-wrong").run_info().state == "finished"
+
+
+def test_a_rule_may_raise_out_of_fit(run_recipe: RunRecipe) -> None:
+    names = run_recipe("lightning")
+    del names["Debugger"].on_train_batch_end
+    names["Debugger"] = functools.partial(names["Debugger"], stop_on_rule=True)
+    with pytest.raises(RuleEvaluationConditionMet, match="ExplodingTensor"):
+        names["fit"]("raising", lr=1e20, epochs=1000)
+    assert create_trial("raising").run_info().state == "failed"
+
+
+def test_a_loss_that_is_a_function_and_metrics(run_recipe: RunRecipe, folder: Path) -> None:
+    names = run_recipe("lightning")
+
+    def save_loss(self: Callback, _trainer: Trainer, _module: object, loss: torch.Tensor) -> None:
+        self.hook.record_tensor_value("train_loss", loss)
+
+    works = names["Debugger"].on_validation_end
+
+    def save_metric(self: Callback, trainer: Trainer, module: object) -> None:
+        if self.hook:
+            self.hook.save_scalar("val_loss", trainer.callback_metrics["val_loss"])
+        works(self, trainer, module)
+
+    names["Debugger"].on_before_backward = save_loss
+    names["Debugger"].on_validation_end = save_metric
+    names["fit"]("functional")
+    trial = create_trial("functional")
+    losses = logged(folder, "train_loss")
+    loss = trial.tensor("train_loss_output_0")
+    assert "train_loss_output_0" in trial.tensor_names(collection="losses")
+    for step in range(0, 24, 2):
+        assert loss.value(step, mode=modes.TRAIN).item() == losses[step]
+    scalar = trial.tensor("scalar/val_loss")
+    assert scalar.steps(mode=modes.EVAL) == [1, 3, 5]
+    values = [scalar.value(step, mode=modes.EVAL).item() for step in (1, 3, 5)]
+    assert values == logged(folder, "val_loss")
+
+
+@pytest.mark.parametrize(("strategy", "forwards"), [("auto", 0), ("ddp", 24)])
+def test_a_lightning_module_has_no_forward_pass_of_its_own(
+    strategy: str, forwards: int, folder: Path, python: WarmPython
+) -> None:
+    script = training_of_recipe("lightning").replace("(module.net)", "(module)")
+    script = script.replace('accelerator="cpu"', f'accelerator="cpu", strategy="{strategy}"')
+    script += f"\nassert hook.mode_steps.get(smd.modes.TRAIN, -1) + 1 == {forwards}\n"
+    done = python.run([write_script(script, folder)], folder)
+    assert done.returncode == 0, done.stdout
 
 
 def test_an_exception_leaves_a_failed_run(run_recipe: RunRecipe) -> None:
@@ -135,3 +201,12 @@ def test_two_processes_stop_together(python: WarmPython, folder: Path) -> None:
     assert trial.steps(mode=modes.TRAIN) == list(range(0, 12, 2))
     assert trial.steps(mode=modes.EVAL) == list(range(3))
     assert "gradient/Sequential_0.weight" in trial.tensor_names(collection="gradients")
+
+
+def test_the_other_name_of_lightning(folder: Path) -> None:
+    script = script_of_recipe("lightning").replace(
+        "import lightning as", "import pytorch_lightning as"
+    )
+    script = script.replace("from lightning.pytorch.", "from pytorch_lightning.")
+    exec(compile(script, "recipe", "exec"), {"__name__": "__main__"})
+    assert len(logged(folder, "train_loss")) == 24
