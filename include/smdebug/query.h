@@ -50,6 +50,10 @@ struct TensorSeries {
 // nothing is left, or for a tensor of strings.
 TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query);
 
+// A series over all modes as one series for each mode that it has steps of,
+// which are still counted over all modes; any other is its only part.
+std::vector<TensorSeries> SplitByMode(Trial& trial, const TensorSeries& series);
+
 // What a series does over steps in a row.
 struct SeriesBucket {
   int64_t first_step = 0;

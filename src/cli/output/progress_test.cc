@@ -41,13 +41,13 @@ TEST(ProgressTest, DrawsAtMostTenTimesASecondAndCleansUp) {
     EXPECT_THAT(err.str(), IsEmpty());  // Quick work shows nothing at all.
     now = 0.2;
     progress.Add(1);
-    EXPECT_THAT(err.str(), HasSubstr("2 of 100 values"));
+    EXPECT_THAT(err.str(), HasSubstr("2 of 100 steps"));
     now = 0.25;
     progress.Add(1);
     EXPECT_THAT(err.str(), Not(HasSubstr("3 of 100")));
     now = 0.31;
     progress.Add(1);
-    EXPECT_THAT(err.str(), HasSubstr("4 of 100 values"));
+    EXPECT_THAT(err.str(), HasSubstr("4 of 100 steps"));
   }
   EXPECT_THAT(err.str(), EndsWith("\r\x1B[K"));
 }
