@@ -52,7 +52,7 @@ void SaveStep(Storage& storage, int64_t step) {
   index.mode = Mode::kTrain;
   index.mode_step = step;
   index.shapes.push_back({.name = "w", .original_name = "w", .shape = {10}});
-  index.counts.push_back({.name = "w", .count = 10, .nan = 1});
+  index.counts.push_back({.name = "w", .values = {.count = 10, .nan = 1}});
   Put(storage, run::IndexFileKey(step, kWorker), ToJson(index));
 }
 

@@ -23,8 +23,10 @@ std::vector<trial::Reader::TensorId> ChooseTensors(Trial& trial,
   std::vector<std::string> names =
       trial.TensorNames({.step = query.step, .mode = query.mode});
   if (query.tensors) {
-    const std::set<std::string> wanted(query.tensors->begin(),
-                                       query.tensors->end());
+    std::set<std::string> wanted;
+    for (const std::string& name : *query.tensors) {
+      if (trial.HasTensor(name)) wanted.insert(trial.tensor(name).name());
+    }
     std::erase_if(
         names, [&](const std::string& name) { return !wanted.contains(name); });
   }

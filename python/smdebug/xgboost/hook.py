@@ -35,6 +35,7 @@ else:
         TrainingCallback = object
         _missing = error
 
+DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.METRICS]
 DEFAULT_SAVE_CONFIG_INTERVAL = 10
 
 # What the last column of SHAP values is of.
@@ -48,7 +49,7 @@ class Hook(BaseHook, TrainingCallback):
     """
 
     _framework: ClassVar[int] = 4
-    _default_collections: ClassVar[list[str]] = [CollectionKeys.METRICS]
+    _default_collections: ClassVar[list[str]] = DEFAULT_INCLUDE_COLLECTIONS
 
     def __init__(
         self,

@@ -15,7 +15,9 @@ from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
 @pytest.mark.parametrize("framework", range(5))
 def test_the_core_writes_and_reads_the_same_json(framework: int) -> None:
-    for text in _core.built_in_collections(framework):
+    built_in = _core.built_in_collections(framework)
+    assert built_in
+    for text in built_in:
         assert Collection.from_json(text).to_json() == text
     collection = Collection(
         "custom",

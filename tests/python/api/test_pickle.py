@@ -6,6 +6,7 @@ import copy
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from smdebug.core.modes import ModeKeys
 from smdebug.core.tensor import Tensor
 from smdebug.trials import Trial, create_trial
 from support.native_run import NativeRun, make_run
+from support.waiting import LIMIT
 
 
 @pytest.fixture
@@ -85,9 +87,10 @@ def test_other_processes_read(trial: Trial, method: str) -> None:
 
 
 def exit_code_of_child(check: Callable[[], bool]) -> int:
-    """Forks; the child leaves without a word to pytest."""
+    """Forks; the child leaves without a word to pytest, or is killed if it hangs."""
     child = os.fork()
     if child == 0:
+        signal.alarm(int(LIMIT))
         code = 1
         try:
             code = 0 if check() else 2

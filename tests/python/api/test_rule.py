@@ -59,7 +59,9 @@ class Needs(Rule):
 
     def invoke_at_step(self, step: int) -> bool:
         self.got[step] = self.req_tensors.get_names()
-        for tensor in self.req_tensors.get():
+        tensors = self.req_tensors.get()
+        assert {tensor.name for tensor in tensors} == set(self.got[step])
+        for tensor in tensors:
             assert self.req_tensors.get_tensor_steps(tensor.name) == [step]
         return False
 

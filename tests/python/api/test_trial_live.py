@@ -13,6 +13,7 @@ from smdebug.core.tensor import StepState
 from smdebug.exceptions import NoMoreData, StepNotYetAvailable, StepUnavailable
 from smdebug.trials import create_trial
 from support.native_run import NativeRun
+from support.waiting import LIMIT, wait_until
 
 
 def test_a_trial_can_be_opened_before_the_run(tmp_path: Path) -> None:
@@ -96,8 +97,7 @@ def test_a_step_is_complete_when_all_workers_wrote_it(tmp_path: Path) -> None:
         trial.wait_for_steps([0])
         one.save_step({"x": [3]})
         seen = create_trial(folder)
-        while seen.steps(show_incomplete_steps=True) != [0, 1]:
-            pass
+        wait_until(lambda: seen.steps(show_incomplete_steps=True) == [0, 1])
         assert seen.steps() == [0]
         assert seen.last_complete_step == 0
         assert seen.workers() == ["worker_0", "worker_1"]
@@ -122,11 +122,12 @@ def test_threads_share_a_trial(tmp_path: Path) -> None:
             except BaseException as error:
                 failures.append(error)
 
-        readers = [threading.Thread(target=read) for _ in range(4)]
+        readers = [threading.Thread(target=read, daemon=True) for _ in range(4)]
         for reader in readers:
             reader.start()
         for step in range(1, 30):
             run.save_step({"x": np.full(1000, float(step))})
         for reader in readers:
-            reader.join()
+            reader.join(LIMIT)
+            assert not reader.is_alive()
     assert failures == []

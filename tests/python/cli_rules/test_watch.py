@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
+import pty
+import re
 import select
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 from cli_rules.samples import GRADIENT_RULE, LOW_LOSS, WAITS, WriteRule
 from support.driver import program
 from support.smdebug_program import smdebug, smdebug_json
+from support.waiting import LIMIT, wait_until
 
 # Trains ten steps, waits for a word, and trains ten more. With a second argument it does not close
 # its run when it is told to end.
@@ -74,7 +77,7 @@ class Job:
         self.process.stdin.flush()
 
 
-@contextmanager
+@contextlib.contextmanager
 def job(run: Path, *words: str) -> Iterator[Job]:
     started = Job(run, *words)
     try:
@@ -84,14 +87,17 @@ def job(run: Path, *words: str) -> Iterator[Job]:
         started.process.communicate()
 
 
-@contextmanager
+@contextlib.contextmanager
 def watching(run: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     watch = subprocess.Popen(
         [program("smdebug"), "watch", run, "--json", *words], stdout=subprocess.PIPE, text=True
     )
+    limit = threading.Timer(LIMIT, watch.kill)
+    limit.start()
     try:
         yield watch
     finally:
+        limit.cancel()
         watch.kill()
         watch.communicate()
 
@@ -108,10 +114,9 @@ def next_event(watch: subprocess.Popen[str], kind: str) -> dict[str, Any]:
 
 def await_status(report: Path, status: str, watch: subprocess.Popen[str]) -> None:
     """A finding is told before it is in the report."""
-    never = threading.Event()
-    while json.loads(report.read_text())["status"] != status:
-        assert watch.poll() is None
-        never.wait(0.01)
+    wait_until(
+        lambda: json.loads(report.read_text())["status"] == status, lambda: watch.poll() is None
+    )
 
 
 def test_a_fire_is_told_while_the_job_runs(tmp_path: Path, write_rule: WriteRule) -> None:
@@ -169,6 +174,61 @@ def test_lines_for_people(run: Path, write_rule: WriteRule) -> None:
     ]
 
 
+PRINTS = """
+class Prints(Rule):
+    def invoke_at_step(self, step):
+        print(f"looked at {step}")
+        return step == 5
+"""
+
+
+def screen(written: str) -> list[str]:
+    """What a terminal shows after the output: lines are drawn again by going up to the first."""
+    lines = [""]
+    for part in re.split(r"(\x1b\[\d+A\r\x1b\[J|\r?\n)", written):
+        up = re.fullmatch(r"\x1b\[(\d+)A\r\x1b\[J", part)
+        if up:
+            del lines[len(lines) - 1 - int(up[1]) :]
+            lines.append("")
+        elif part.endswith("\n"):
+            lines.append("")
+        else:
+            lines[-1] += part
+    return lines
+
+
+def on_a_terminal(*words: object) -> str:
+    """What the program writes to a terminal, by both streams."""
+    main, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen(
+        [str(program("smdebug")), *map(str, words)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=environment,
+    ):
+        os.close(terminal)
+        written = b""
+        # Linux ends the reading of a terminal that nobody has open with an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(main, 65536):
+                written += part
+    os.close(main)
+    return written.decode()
+
+
+def test_what_a_rule_prints_stands_above_the_view(run: Path, write_rule: WriteRule) -> None:
+    written = on_a_terminal("watch", run, "--rule", f"{write_rule(PRINTS)}:Prints")
+    assert screen(written) == [
+        *(f"looked at {step}" for step in range(6)),
+        "6 steps judged, the last is 5",
+        "Prints  IssuesFound at 1 step",
+        "    step 5 (EVAL): Prints is true at step 5 (worker_0)",
+        "",
+    ]
+
+
 def test_a_wrong_rule_is_refused_before_the_run_is_there(
     tmp_path: Path, write_rule: WriteRule
 ) -> None:
@@ -194,10 +254,7 @@ def rule_that_waits(tmp_path: Path, write_rule: WriteRule) -> str:
 
 def await_file(path: Path, process: subprocess.Popen[str]) -> str:
     """The content of a file, as soon as it is there."""
-    never = threading.Event()
-    while not path.exists():
-        assert process.poll() is None
-        never.wait(0.01)
+    wait_until(path.exists, lambda: process.poll() is None)
     return path.read_text()
 
 

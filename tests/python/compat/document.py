@@ -80,11 +80,12 @@ def document_of(trial: Trial, folder: Path, questions: Questions) -> Document:
 
 def settle(trial: Trial) -> None:
     """Queries until no query changes anything any more."""
-    while True:
+    for _ in range(1000):
         before = trial.last_index_token
         trial.steps()
         if trial.last_index_token == before:
             return
+    raise AssertionError("every query changes what the next one finds")
 
 
 def relative_token(trial: Trial, folder: Path) -> str:

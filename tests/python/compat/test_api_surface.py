@@ -6,34 +6,22 @@ ours in the one that SMDEBUG_PYTHON names.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-from pathlib import Path
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
-
-MODULES = [
-    "smdebug",
-    "smdebug.exceptions",
-    "smdebug.analysis.utils",
-    "smdebug.core.access_layer",
-    "smdebug.core.access_layer.utils",
-    "smdebug.core.collection",
-    "smdebug.core.collection_manager",
-    "smdebug.core.config_constants",
-    "smdebug.core.hook_utils",
-    "smdebug.core.json_config",
-    "smdebug.core.logger",
-    "smdebug.core.modes",
-    "smdebug.core.reduction_config",
-    "smdebug.core.reductions",
-    "smdebug.core.sagemaker_utils",
-    "smdebug.core.save_config",
-    "smdebug.core.utils",
-]
+from support.api import (
+    ABSENT,
+    FRAMEWORKS,
+    ask,
+    belongs_to,
+    check_names,
+    is_absent,
+    modules_of,
+    undocumented,
+)
 
 # What we do not have, and why.
 MISSING = {
@@ -49,9 +37,22 @@ MISSING = {
     "smdebug.core.utils.check_smdataparallel_env",
     "smdebug.core.utils.check_smmodelparallel_training",
     "smdebug.core.utils.get_distributed_worker",
-    # Files and S3 are the core's.
+    # No version of a framework is refused.
+    "smdebug.core.utils.is_framework_version_supported",
+    # Files, S3 and the steps of a tensor are the core's.
+    "smdebug.core.access_layer.TSAccessFile",
+    "smdebug.core.access_layer.TSAccessS3",
+    "smdebug.core.hook.ScalarCache",
+    "smdebug.core.tensor.ModeSteps",
+    "smdebug.core.tensor.Step",
+    "smdebug.core.tensor.Tensor.add_reduction_step",
+    "smdebug.core.tensor.Tensor.add_step",
     "smdebug.core.access_layer.utils.delete_s3_prefixes",
     "smdebug.core.utils.get_region",
+    # All hooks are below BaseHook.
+    "smdebug.core.hook.CallbackHook",
+    # Metrics are not sent to SageMaker.
+    "smdebug.core.hook.SageMakerFileMetricsWriter",
     # Read from the environment when it is asked for, not at import.
     "smdebug.core.access_layer.utils.RULESTOP_GRACETIME_SECONDS",
     "smdebug.core.access_layer.utils.RULE_JOB_STOP_SIGNAL_FILENAME",
@@ -61,7 +62,16 @@ MISSING = {
 CHANGED = {
     # `median` is documented and now works.
     "smdebug.core.reduction_config.ALLOWED_REDUCTIONS",
-    "smdebug.core.reductions.ALLOWED_REDUCTIONS",
+    # There are more actions.
+    "smdebug.rules.action.action.ALLOWED_ACTIONS",
+    # A framework's hook gives its collections and its profiler by other means.
+    "smdebug.core.hook.BaseHook.__init__",
+    # Without an argument, the default is that of the framework.
+    "smdebug.core.hook.BaseHook.has_default_hook_configuration",
+    # Nothing of a trial is abstract: the core knows where its files are.
+    "smdebug.trials.local_trial.LocalTrial",
+    "smdebug.trials.s3_trial.S3Trial",
+    "smdebug.trials.trial.Trial",
 }
 
 # Expressions over the names of all modules. Both packages answer the same.
@@ -190,102 +200,54 @@ REFUSED_HERE = [
 ]
 
 
-def ask(python: str) -> dict[str, Any]:
-    question = {"modules": MODULES, "expressions": SAME + REFUSED_HERE}
-    environment = {k: v for k, v in os.environ.items() if k != "TRAINING_JOB_NAME"}
-    done = subprocess.run(
-        [python, str(Path(__file__).parent / "api_surface.py")],
-        input=json.dumps(question),
-        env={**environment, "SMDEBUG_LOG_LEVEL": "off"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+@pytest.fixture(scope="module")
+def all_modules() -> list[str]:
+    return modules_of(sys.executable, "smdebug")
 
 
 @pytest.fixture(scope="module")
-def theirs() -> dict[str, Any]:
-    return ask(sys.executable)
+def modules(all_modules: list[str]) -> list[str]:
+    """What is compared here: all but what needs a framework."""
+    elsewhere = [name for name in all_modules for f in FRAMEWORKS if belongs_to(name, f)]
+    return [name for name in all_modules if not is_absent(name) and name not in elsewhere]
 
 
 @pytest.fixture(scope="module")
-def ours() -> dict[str, Any]:
+def theirs(modules: list[str]) -> dict[str, Any]:
+    return ask(sys.executable, modules, SAME + REFUSED_HERE)
+
+
+@pytest.fixture(scope="module")
+def our_python() -> str:
     python = os.environ.get("SMDEBUG_PYTHON")
     if python is None:
         pytest.skip("SMDEBUG_PYTHON names no Python that has our package")
-    return ask(python)
+    return python
 
 
-def differences(name: str, theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
-    """How what is called `name` differs, for those who use it as before."""
-    if "call" in theirs:
-        return call_differences(name, theirs["call"], ours.get("call"))
-    if theirs["kind"] == "class" and ours["kind"] == "class":
-        found = []
-        for member, described in theirs.items():
-            if member == "bases":
-                if [b for b in described if b not in ours["bases"]]:
-                    found.append(f"{name} is no longer below {described}: {ours['bases']}")
-            elif member == "hashable":
-                if described != ours["hashable"]:
-                    found.append(f"{name} was {'' if described else 'not '}hashable")
-            elif isinstance(described, dict):
-                if member in ours:
-                    found += differences(f"{name}.{member}", described, ours[member])
-                else:
-                    found.append(f"{name}.{member} is missing")
-        return found
-    shown = {key: value for key, value in theirs.items() if key != "home"}
-    return [
-        f"{name}: {key} was {value}, is {ours.get(key)}"
-        for key, value in shown.items()
-        if value != ours.get(key)
-    ]
+@pytest.fixture(scope="module")
+def ours(our_python: str, modules: list[str]) -> dict[str, Any]:
+    return ask(our_python, modules, SAME + REFUSED_HERE)
 
 
-def call_differences(name: str, theirs: Any, ours: Any) -> list[str]:  # noqa: ANN401
-    """Every call that was possible must be; parameters with defaults may be added."""
-    if theirs is None or ours is None:
-        return []
-    added = ours[len(theirs) :]
-    if ours[: len(theirs)] != theirs or any(default == "" for _, _, default in added):
-        return [f"{name}: was called with {theirs}, is with {ours}"]
-    return []
+def test_every_module_is_there_or_is_known_to_be_absent(
+    all_modules: list[str], our_python: str
+) -> None:
+    here = modules_of(our_python, "smdebug")
+    assert [m for m in all_modules if m not in here and not is_absent(m)] == []
+    assert [m for m in all_modules if m in here and is_absent(m)] == []
+    known = {pattern for pattern in ABSENT for m in all_modules if fnmatch(m, pattern)}
+    assert known == set(ABSENT)
 
 
-def is_own(module: str, name: str, described: dict[str, Any], constants: set[str]) -> bool:
-    """Whether 1.0 defines it in this module rather than importing it there."""
-    if described["home"] is not None:
-        return bool(described["home"] == module) or module == "smdebug"
-    return module == "smdebug.core.config_constants" or name not in constants
+def test_absent_modules_are_documented() -> None:
+    assert undocumented(pattern.removesuffix("*") for pattern in ABSENT) == []
 
 
 def test_every_name_is_there_and_is_called_as_before(
     theirs: dict[str, Any], ours: dict[str, Any]
 ) -> None:
-    constants = set(theirs["modules"]["smdebug.core.config_constants"])
-    found: list[str] = []
-    missing: set[str] = set()
-    changed: set[str] = set()
-    for module, names in theirs["modules"].items():
-        for name, described in names.items():
-            full = f"{module}.{name}"
-            if not is_own(module, name, described, constants):
-                continue
-            if name not in ours["modules"][module]:
-                missing.add(full)
-                continue
-            differs = differences(full, described, ours["modules"][module][name])
-            if differs and full in CHANGED:
-                changed.add(full)
-            else:
-                found += differs
-    assert found == []
-    assert missing == MISSING
-    assert changed == CHANGED
+    check_names(theirs, ours, MISSING, CHANGED)
 
 
 @pytest.mark.parametrize("expression", SAME)

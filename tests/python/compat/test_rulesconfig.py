@@ -6,14 +6,12 @@ one that SMDEBUG_PYTHON names.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.api import ask
 
 THEIRS = "smdebug_rulesconfig"
 OURS = "smdebug.rulesconfig"
@@ -196,23 +194,13 @@ ALSO_HERE = {
 }
 
 
-def ask(python: str, package: str, expressions: list[str]) -> dict[str, Any]:
-    modules = [package + module for module in MODULES]
-    done = subprocess.run(
-        [python, str(Path(__file__).parent / "api_surface.py")],
-        input=json.dumps({"modules": modules, "expressions": expressions}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+def named(package: str) -> list[str]:
+    return [package + module for module in MODULES]
 
 
 @pytest.fixture(scope="module")
 def theirs() -> dict[str, Any]:
-    return ask(sys.executable, THEIRS, SAME)
+    return ask(sys.executable, named(THEIRS), SAME)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +208,7 @@ def ours() -> dict[str, Any]:
     python = os.environ.get("SMDEBUG_PYTHON")
     if python is None:
         pytest.skip("SMDEBUG_PYTHON names no Python that has our package")
-    return ask(python, OURS, SAME + list(ALSO_HERE))
+    return ask(python, named(OURS), SAME + list(ALSO_HERE))
 
 
 def calls(described: dict[str, Any]) -> dict[str, Any]:

@@ -1,68 +1,27 @@
-"""What the documents print in Python runs, block after block, as a reader would type it.
-
-The blocks of a document share their names and one working folder. A comment above one changes
-that: `<!-- not run: why -->`, `<!-- raises: Error -->`, or `<!-- given: statements -->` for what
-the text around it takes for granted.
-"""
+"""What the documents print in Python runs, but for that of other frameworks' suites."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 
 import pytest
-from support.scripts import run_python
+from support.scripts import WarmPython
+from support.snippets import ROOT, documents, has_only_known_blocks, run_document
 
-ROOT = Path(__file__).resolve().parents[3]
-DOCUMENTS = [
-    "README.md",
-    "docs/getting-started.md",
-    "docs/frameworks/pytorch.md",
-    "docs/writing-rules.md",
-]
-
-_BLOCK = re.compile(
-    r"(?:<!-- (?P<mark>not run|raises|given): (?P<what>[^\n]+?) -->\n+)?"
-    r"```python\n(?P<code>.*?)^```",
-    re.DOTALL | re.MULTILINE,
-)
-
-
-def script_of(document: Path) -> str:
-    """A script of the blocks that run, each line of them where it is in the document."""
-    text = document.read_text(encoding="utf-8")
-    lines = ["import pytest"]
-    for block in _BLOCK.finditer(text):
-        first = text.count("\n", 0, block.start("code"))
-        code = block["code"].splitlines()
-        if block["mark"] == "not run":
-            continue
-        if block["mark"] == "given":
-            code = [block["what"], *code]
-            first -= 1
-        if block["mark"] == "raises":
-            body = textwrap.indent(block["code"], "    ").splitlines()
-            code = [f"with pytest.raises({block['what']}):", *body]
-            first -= 1
-        lines += [""] * (first - len(lines)) + code
-    return "\n".join(lines)
+# Run by frameworks/xgboost, and by the suite of the recipes.
+ELSEWHERE = ("docs/frameworks/xgboost.md", "docs/reports.md", "docs/recipes/")
+DOCUMENTS = [document for document in documents() if not document.startswith(ELSEWHERE)]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_the_python_of_a_document_runs(
-    document: str, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    script = tmp_path / "blocks.py"
-    script.write_text(script_of(ROOT / document), encoding="utf-8")
-    done = run_python([str(script)], environment, tmp_path)
-    assert done.returncode == 0, f"{document}, by line:\n{done.stdout}"
+def test_the_python_of_a_document_runs(document: str, python: WarmPython, tmp_path: Path) -> None:
+    run_document(document, python, tmp_path)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_block_of_python_is_found(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    assert len(_BLOCK.findall(text)) == text.count("```python") > 0
+def test_every_block_of_python_is_found() -> None:
+    assert "docs/reference/python-trial.md" in DOCUMENTS
+    assert [document for document in documents() if not has_only_known_blocks(document)] == []
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -12,6 +12,8 @@ import pytest
 from smdebug.core.hook import BaseHook
 from smdebug.trials import Trial
 
+pytest.register_assert_rewrite("support.fail_open")
+
 
 @pytest.fixture
 def run_dir(tmp_path: Path) -> Path:

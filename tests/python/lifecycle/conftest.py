@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from support.scripts import RunScript, StartScript
+from support.scripts import TORCH, RunScript, Script, StartScript, WarmPython
 
 pytest.importorskip("torch")
-
-SUPPORT = Path(__file__).resolve().parent.parent
 
 # What every script starts with.
 HEAD = """
@@ -33,21 +30,20 @@ def run_dir(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.fixture(scope="session")
+def python() -> Iterator[WarmPython]:
+    with WarmPython(*TORCH) as python:
+        yield python
+
+
 @pytest.fixture
-def start_script(tmp_path: Path, run_dir: Path) -> StartScript:
+def start_script(tmp_path: Path, run_dir: Path, python: WarmPython) -> StartScript:
     """Starts a script with the run's folder as its argument."""
 
-    def start(text: str, **environment: str) -> subprocess.Popen[str]:
+    def start(text: str) -> Script:
         path = tmp_path / "script.py"
         path.write_text(HEAD + text)
-        return subprocess.Popen(
-            [sys.executable, str(path), str(run_dir)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SUPPORT), *sys.path])}
-            | environment,
-        )
+        return python.start([str(path), str(run_dir)], tmp_path)
 
     return start
 
@@ -56,9 +52,7 @@ def start_script(tmp_path: Path, run_dir: Path) -> StartScript:
 def run_script(start_script: StartScript) -> RunScript:
     """Runs a script to its end."""
 
-    def run(text: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        with start_script(text, **environment) as process:
-            output, _ = process.communicate(timeout=300)
-        return subprocess.CompletedProcess(process.args, process.returncode, output)
+    def run(text: str) -> CompletedProcess[str]:
+        return start_script(text).finish()
 
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -42,7 +43,6 @@ def test_a_run_is_whole_and_ended(end: str, run_script: RunScript, run_dir: Path
     trial = create_trial(str(run_dir))
     assert trial.steps()[:3] == [0, 1, 2]
     assert trial.tensor("scalar/last").value(2).item() == 1
-    assert "leaked" not in done.stdout
 
 
 FAILS = """
@@ -67,6 +67,11 @@ ENDINGS = {
         "try:\n    sys.exit(2)\nfinally:\n    hook.close()",
         "failed",
         "exit status 2",
+    ),
+    "a kind of SystemExit past close": (
+        "class Asked(SystemExit): pass\ntry:\n    raise Asked\nfinally:\n    hook.close()",
+        "interrupted",
+        "Asked",
     ),
     "sys.exit without a code": ("sys.exit()", "finished", ""),
     "sys.exit(0)": ("sys.exit(0)", "finished", ""),
@@ -126,14 +131,13 @@ while True:
     if hook.stats["steps_saved"] >= 5:
         print("running", flush=True)
 """
-    with start_script(text) as process:
-        for line in process.stdout or ():
-            if "running" in line:
-                break
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    script = start_script(text)
+    script.read_until("running")
+    os.kill(script.pid, signal.SIGKILL)
+    assert script.finish().returncode == -signal.SIGKILL
     assert not (run_dir / "training_job_end.ts").exists()
     trial = create_trial(str(run_dir))
+    assert len(trial.steps()) >= 5
     assert trial.steps() == list(range(len(trial.steps())))
     for step in trial.steps():
         assert trial.tensor("Linear_input_0").value(step).tolist() == [[step, step]]
@@ -212,12 +216,45 @@ print("trained", flush=True)
 import signal
 signal.pause()
 """
-    with start_script(text) as process:
-        for line in process.stdout or ():
-            if "trained" in line:
-                break
-        process.send_signal(signal.SIGTERM)
-    assert process.returncode == -signal.SIGTERM
+    script = start_script(text)
+    script.read_until("trained")
+    os.kill(script.pid, signal.SIGTERM)
+    assert script.finish().returncode == -signal.SIGTERM
     trial = create_trial(str(run_dir))
     assert trial.steps()[:4] == [0, 1, 2, 3]
     assert (run_dir / "training_job_end.ts").exists()
+
+
+LATER = """
+import signal
+before = signal.getsignal(signal.SIGTERM)
+def later(number, frame):
+    print("noted", flush=True)
+    if {calls}:
+        before(number, frame)
+signal.signal(signal.SIGTERM, later)
+os.kill(os.getpid(), signal.SIGTERM)
+print("went on", flush=True)
+"""
+
+
+def test_a_handler_that_keeps_to_the_default_goes_on(run_script: RunScript, run_dir: Path) -> None:
+    keeps = LATER.format(calls="before not in (None, signal.SIG_DFL)")
+    done = run_script(TRAIN + keeps)
+    assert done.returncode == 0, done.stdout
+    assert "noted" in done.stdout
+    assert "went on" in done.stdout
+    assert create_trial(str(run_dir)).run_info().state == "finished"
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_what_a_handler_calls_or_restores_ends_the_process(
+    restores: bool, run_script: RunScript, run_dir: Path
+) -> None:
+    text = LATER.format(calls="not restores and callable(before)")
+    if restores:
+        text += "signal.signal(signal.SIGTERM, before)\nos.kill(os.getpid(), signal.SIGTERM)\n"
+    done = run_script(f"restores = {restores}\n{TRAIN}{text}print('not ended')")
+    assert done.returncode == -signal.SIGTERM, done.stdout
+    info = create_trial(str(run_dir)).run_info()
+    assert (info.state, info.reason) == ("interrupted", "SIGTERM")

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from smdebug.core.logger import get_logger
+from smdebug.core.logger import DuplicateLogFilter, get_logger
 
 
 class _Kept(logging.Handler):
@@ -15,13 +15,19 @@ class _Kept(logging.Handler):
         self.texts: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
+        text = record.getMessage()
+        if record.exc_info:
+            text += "\n" + logging.Formatter().formatException(record.exc_info)
+        self.texts.append(text)
 
 
 @contextmanager
 def logged() -> Iterator[list[str]]:
-    """The texts that are logged inside."""
+    """The texts that are logged inside, whatever was logged before."""
     kept = _Kept()
+    for each in get_logger().filters:
+        if isinstance(each, DuplicateLogFilter):
+            each.seen.clear()
     get_logger().addHandler(kept)
     try:
         yield kept.texts

@@ -1,4 +1,4 @@
-"""One of several processes that train a model together: RANK and JOB_PORT are variables.
+"""One of several processes that train a model together: RANK and MASTER_PORT are variables.
 
     python -m support.xgboost_job FOLDER
 
@@ -58,7 +58,7 @@ def train_once(folder: str, kind: str) -> None:
 
 
 def main(folder: str) -> None:
-    rank, port = int(os.environ["RANK"]), int(os.environ["JOB_PORT"])
+    rank, port = int(os.environ["RANK"]), int(os.environ["MASTER_PORT"])
     if rank == 0:
         arguments = start_tracker(port)
     elif int(xgb.__version__.split(".")[0]) < 2:

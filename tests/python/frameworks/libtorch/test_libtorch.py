@@ -64,9 +64,11 @@ def test_cpp_and_python_save_the_same(
         names = set(cpp.tensor_names(collection=collection))
         assert names - BUFFERS == set(python.tensor_names(collection=collection)), collection
     for mode in (smd.modes.TRAIN, smd.modes.EVAL):
+        assert python.steps(mode)
         assert cpp.steps(mode) == python.steps(mode)
         for step in python.steps(mode):
             names = set(python.tensor_names(step=step, mode=mode))
+            assert names
             assert set(cpp.tensor_names(step=step, mode=mode)) == names | buffers
             for tensor in names:
                 ours, theirs = cpp.tensor(tensor), python.tensor(tensor)

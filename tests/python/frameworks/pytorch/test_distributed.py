@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,43 +9,19 @@ import pytest
 import smdebug.pytorch as smd
 import torch.distributed
 from smdebug.trials import Trial
+from support.scripts import WarmPython, run_job
 
 if not torch.distributed.is_available():
     pytest.skip("this torch has no torch.distributed", allow_module_level=True)
 
 PROCESSES = 2
-TESTS = Path(__file__).resolve().parents[2]
 
 
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        port: int = server.getsockname()[1]
-        return port
-
-
-def run_job(run: Path, *arguments: str) -> list[str]:
+def train(python: WarmPython, run: Path, *arguments: str) -> list[str]:
     """Runs the job; gives each process's losses."""
-    job = {
-        **os.environ,
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(free_port()),
-        "WORLD_SIZE": str(PROCESSES),
-        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
-    }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "support.torch_job", str(run), *arguments],
-            env={**job, "RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(PROCESSES)
-    ]
-    for process in processes:
-        output, _ = process.communicate(timeout=300)
-        assert process.returncode == 0, output
+    command = ["-m", "support.torch_job", str(run), *arguments]
+    places = {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(PROCESSES)}
+    run_job(python, command, run.parent, PROCESSES, **places)
     return [Path(f"{run}.losses.{rank}").read_text() for rank in range(PROCESSES)]
 
 
@@ -60,10 +32,12 @@ def open_run(run: Path) -> Trial:
 
 
 @pytest.mark.parametrize("workers", ["one", "all"])
-def test_data_parallel_processes_save_as_one_or_all(workers: str, tmp_path: Path) -> None:
-    bare = run_job(tmp_path / "bare")
+def test_data_parallel_processes_save_as_one_or_all(
+    workers: str, python: WarmPython, tmp_path: Path
+) -> None:
+    bare = train(python, tmp_path / "bare")
     run = tmp_path / "run"
-    assert run_job(run, "--hook", "--workers", workers) == bare
+    assert train(python, run, "--hook", "--workers", workers) == bare
     assert (run / "training_job_end.ts").exists()
     trial = open_run(run)
     names = ["worker_0", "worker_1"] if workers == "all" else ["worker_0"]
@@ -80,15 +54,15 @@ def test_data_parallel_processes_save_as_one_or_all(workers: str, tmp_path: Path
     assert not np.array_equal(batch.value(0, worker="worker_0"), batch.value(0, worker="worker_1"))
 
 
-def test_shards_are_named_by_their_place(tmp_path: Path) -> None:
+def test_shards_are_named_by_their_place(python: WarmPython, tmp_path: Path) -> None:
     if not hasattr(torch, "compile"):  # Then fsdp may not even be imported with Python 3.11.
         pytest.skip("this torch has no fully_shard")
     pytest.importorskip("torch.distributed.fsdp", reason="no FSDP")
     if not hasattr(torch.distributed.fsdp, "fully_shard"):
         pytest.skip("this torch has no fully_shard")
-    bare = run_job(tmp_path / "bare", "--kind", "fsdp")
+    bare = train(python, tmp_path / "bare", "--kind", "fsdp")
     run = tmp_path / "run"
-    assert run_job(run, "--hook", "--workers", "all", "--kind", "fsdp") == bare
+    assert train(python, run, "--hook", "--workers", "all", "--kind", "fsdp") == bare
     trial = open_run(run)
     names = trial.tensor_names(collection="weights")
     assert names == [

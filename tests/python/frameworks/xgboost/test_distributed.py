@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +10,10 @@ import pytest
 import smdebug.xgboost as smd
 from smdebug.exceptions import NoMoreData
 from smdebug.trials import Trial
+from support.scripts import WarmPython, run_job
 from support.xgboost_hooks import EVERY_ROUND, FEATURES, table
 
 PROCESSES = 2
-TESTS = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        port: int = server.getsockname()[1]
-        return port
-
-
-def run_job(folder: Path) -> None:
-    """Runs the job, which writes runs and models into a folder."""
-    job = {
-        **os.environ,
-        "JOB_PORT": str(free_port()),
-        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
-    }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "support.xgboost_job", str(folder)],
-            env={**job, "RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(PROCESSES)
-    ]
-    try:
-        outputs = [process.communicate(timeout=120)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    for process, output in zip(processes, outputs):
-        assert process.returncode == 0, output
 
 
 def open_run(run: Path) -> Trial:
@@ -61,8 +24,8 @@ def open_run(run: Path) -> Trial:
     return trial
 
 
-def test_one_or_all_workers_over_the_collective(tmp_path: Path) -> None:
-    run_job(tmp_path)
+def test_one_or_all_workers_over_the_collective(python: WarmPython, tmp_path: Path) -> None:
+    run_job(python, ["-m", "support.xgboost_job", str(tmp_path)], tmp_path, PROCESSES)
     bare = (tmp_path / "none.model.0").read_bytes()
     for include_workers, workers in (("one", ["worker_0"]), ("all", ["worker_0", "worker_1"])):
         for rank in range(PROCESSES):

@@ -1,31 +1,20 @@
-"""The guide's Python runs, and so do the examples."""
+"""The Python of the documents about XGBoost runs, and so do the examples."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
-from examples.test_docs import script_of
 from smdebug.trials import create_trial
-from support.scripts import run_python
+from support.scripts import WarmPython
+from support.snippets import ROOT, run_document
 
-ROOT = Path(__file__).resolve().parents[4]
 EXAMPLES = ROOT / "examples/xgboost"
 
 
-@pytest.fixture
-def environment() -> dict[str, str]:
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
-
-
-def test_the_python_of_the_guide_runs(tmp_path: Path, environment: dict[str, str]) -> None:
-    script = tmp_path / "blocks.py"
-    script.write_text(script_of(ROOT / "docs/frameworks/xgboost.md"), encoding="utf-8")
-    done = run_python([str(script)], environment, tmp_path)
-    assert done.returncode == 0, done.stdout
+@pytest.mark.parametrize("document", ["docs/frameworks/xgboost.md", "docs/reports.md"])
+def test_the_python_of_a_document_runs(document: str, python: WarmPython, tmp_path: Path) -> None:
+    run_document(document, python, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -36,11 +25,11 @@ def test_the_python_of_the_guide_runs(tmp_path: Path, environment: dict[str, str
     ],
 )
 def test_examples(
-    name: str, steps: int, tensor: str, printed: str, tmp_path: Path, environment: dict[str, str]
+    name: str, steps: int, tensor: str, printed: str, tmp_path: Path, python: WarmPython
 ) -> None:
     run = tmp_path / "run"
     command = [str(EXAMPLES / name), "--out-dir", str(run), "--steps", str(steps)]
-    done = run_python(command, environment, tmp_path)
+    done = python.run(command, tmp_path)
     assert done.returncode == 0, done.stdout
     assert printed in done.stdout
     assert create_trial(str(run)).has_tensor(tensor)
@@ -48,4 +37,6 @@ def test_examples(
 
 def test_every_example_is_run_here() -> None:
     text = Path(__file__).read_text()
-    assert all(f'"{path.name}"' in text for path in EXAMPLES.glob("*.py"))
+    scripts = [path.name for path in EXAMPLES.glob("*.py")]
+    assert scripts
+    assert [name for name in scripts if f'"{name}"' not in text] == []

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import smdebug.xgboost as smd
 import xgboost as xgb
-from smdebug import _core
-from smdebug.core import hook as core_hook
-from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
+from smdebug.core.hook import BaseHook
+from support.fail_open import AtStep, Core, FailOpen, ledger_of
 from support.xgboost_hooks import MakeHook, ReadRun, matrix, train
 
-PARTS = ["_save_metrics", "_save_hyperparameters", "_save_predictions", "_save_labels"]
-PARTS += ["_save_importance", "_save_trees", "_save_shap"]
 
+class _AtStep(xgb.callback.TrainingCallback):
+    def __init__(self, at_step: AtStep) -> None:
+        super().__init__()
+        self.at_step = at_step
 
-@pytest.fixture(scope="module")
-def bare() -> bytes:
-    return bytes(train().save_raw())
-
-
-def model(hook: smd.Hook) -> bytes:
-    trained = bytes(train(hook).save_raw())
-    hook.close()
-    return trained
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        del model, evals_log
+        self.at_step(epoch)
+        return False
 
 
 def everything(make_hook: MakeHook, **settings: Any) -> smd.Hook:
@@ -37,42 +31,70 @@ def everything(make_hook: MakeHook, **settings: Any) -> smd.Hook:
     return make_hook(save_all=True, hyperparameters={"eta": 1}, **settings)
 
 
-class Faulty:
-    """The core's hook, of which one call fails."""
-
-    def __init__(self, failing: str, *args: Any) -> None:
-        self._failing = failing
-        self._hook = _core.Hook(*args)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == self._failing:
-            raise RuntimeError("injected")
-        return getattr(self._hook, name)
+def model(hook: BaseHook | None, at_step: AtStep | None = None) -> bytes:
+    callbacks = [] if hook is None else [hook]
+    booster = train(callbacks=callbacks + ([] if at_step is None else [_AtStep(at_step)]))
+    if hook is not None:
+        hook.close()
+    return bytes(booster.save_raw())
 
 
-class FaultyCore:
-    """The extension module, of which one call fails."""
-
-    def __init__(self, failing: str) -> None:
-        self._failing = failing
-
-    def __getattr__(self, name: str) -> Any:
-        return (
-            (lambda *args: Faulty(self._failing, *args)) if name == "Hook" else getattr(_core, name)
-        )
+@pytest.fixture(scope="module")
+def bare() -> bytes:
+    return model(None)
 
 
-CALLS = ["begin_step", "save_items", "save_numbers", "save_importance", "save_as", "save_many"]
-CALLS += ["save", "are_due", "due_key", "end_step", "close", "leave_out", "set_mode"]
+class TestFailOpen(FailOpen):
+    steps = 5
+    core_calls = (
+        *("Hook", "TensorNames", "XgboostImportance", "xgboost_trees", "built_in_collections"),
+        *("check_patterns", "Hook.begin_step", "Hook.are_due", "Hook.due_key", "Hook.end_step"),
+        *("Hook.save", "Hook.save_as", "Hook.save_importance", "Hook.save_items"),
+        *("Hook.save_many", "Hook.save_numbers", "Hook.set_mode", "Hook.leave_out", "Hook.close"),
+    )
+
+    @pytest.fixture
+    def make_full_hook(self, make_hook: MakeHook) -> MakeHook:
+        return lambda: everything(make_hook)
+
+    def train(self, hook: BaseHook | None, at_step: AtStep | None = None) -> object:
+        return model(hook, at_step)
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_a_fault_in_a_call_of_the_core(
-    call: str, make_hook: MakeHook, bare: bytes, monkeypatch: pytest.MonkeyPatch
+KINDS = {
+    *("metrics", "hyperparameters", "predictions", "labels", "feature_importance"),
+    *("trees", "full_shap", "average_shap"),
+}
+
+
+def kinds_of(read_run: ReadRun) -> set[str]:
+    """Which collections of a run hold something."""
+    trial = read_run()
+    return {kind for kind in KINDS if trial.tensor_names(collection=kind)}
+
+
+# What a part of a round asks of the core, and what is lost with it.
+PARTS = {
+    "Hook.save": {"predictions", "labels"},
+    "Hook.save_as": {"full_shap", "average_shap"},
+    "Hook.save_importance": {"feature_importance"},
+    "Hook.save_items": {"average_shap"},
+    "Hook.save_many": {"hyperparameters", "trees"},
+    "Hook.save_numbers": {"metrics"},
+    "xgboost_trees": {"trees"},
+    "XgboostImportance": {"feature_importance"},
+}
+
+
+@pytest.mark.parametrize("call", PARTS)
+def test_a_part_that_fails_costs_no_other(
+    call: str, make_hook: MakeHook, read_run: ReadRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = everything(make_hook)
-    monkeypatch.setattr(core_hook, "_core", FaultyCore(call))
-    assert model(hook) == bare
+    with monkeypatch.context() as patch:
+        Core(call).install(patch)
+        model(hook)
+    assert kinds_of(read_run) == KINDS - PARTS[call]
 
 
 BOOSTER_CALLS = {
@@ -116,13 +138,9 @@ def test_a_fault_in_xgboost_costs_only_what_it_is_needed_for(
         booster = train(hook)
     assert bytes(booster.save_raw()) == bare
     trial = read_run()
-    kinds = {"metrics", "hyperparameters", "predictions", "labels", "feature_importance"}
-    kinds |= {"trees", "full_shap", "average_shap"}
-    found = {kind for kind in kinds if trial.tensor_names(collection=kind)}
-    assert found == kinds - BOOSTER_CALLS[call]
+    assert kinds_of(read_run) == KINDS - BOOSTER_CALLS[call]
     assert trial.tensor("train-logloss").steps() == [0, 1, 2, 3, 4]
-    ledger = json.loads((run_dir / "ledger/worker_0.json").read_text())
-    assert any("injected" in text for text in ledger["messages"].values())
+    assert any("injected" in text for text in ledger_of(run_dir)["messages"].values())
 
 
 def test_data_that_does_not_fit_the_model(
@@ -137,50 +155,10 @@ def test_data_that_does_not_fit_the_model(
     assert trial.tensor("predictions").value(0).shape == (9,)
 
 
-def test_a_folder_that_is_removed(make_hook: MakeHook, run_dir: Path, bare: bytes) -> None:
-    class Remove(xgb.callback.TrainingCallback):
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            del model, evals_log
-            if epoch == 1:
-                shutil.rmtree(run_dir, ignore_errors=True)
-            return False
-
-    booster = train(callbacks=[everything(make_hook), Remove()])
-    assert bytes(booster.save_raw()) == bare
-
-
-def test_a_folder_that_cannot_be_made(make_hook: MakeHook, run_dir: Path, bare: bytes) -> None:
-    hook = everything(make_hook)
-    run_dir.rmdir()
-    run_dir.write_text("a file is in the way")
-    assert model(hook) == bare
-    assert hook.stats == {}
-
-
-def test_a_closed_hook_does_nothing(make_hook: MakeHook, bare: bytes) -> None:
-    hook = everything(make_hook)
-    hook.close()
-    assert model(hook) == bare
-
-
-def test_strict_hooks_raise(make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_xgboost_refuses_is_raised_by_a_strict_hook(
+    make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SMDEBUG_STRICT", "1")
     hook = make_hook(include_collections=["full_shap"], train_data=xgb.DMatrix([[1.0, 2.0]]))
     with pytest.raises(xgb.core.XGBoostError):
         train(hook)
-
-
-BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "regex": ({"include_regex": ["("]}, SMDebugValueError, r"\("),
-    "save_config": ({"save_config": 5}, SMDebugTypeError, "5"),
-    "save_all": ({"save_all": "maybe"}, SMDebugTypeError, "save_all.*maybe"),
-    "include_workers": ({"include_workers": "All"}, SMDebugValueError, "include_workers.*All"),
-    "rules": ({"rules": ["NoSuchRule"]}, SMDebugError, "NoSuchRule"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_a_bad_configuration_is_refused_at_once(kind: str, make_hook: MakeHook) -> None:
-    arguments, error, text = BAD[kind]
-    with pytest.raises(error, match=text):
-        make_hook(**arguments)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import smdebug.xgboost as smd
 import xgboost as xgb
+from support.waiting import wait_until
 from support.xgboost_hooks import MakeHook, ReadRun, matrix, table, train
 
 NO_ORDER = int(xgb.__version__.split(".")[0]) < 2
@@ -25,7 +26,8 @@ def test_every_tenth_round_unless_told_otherwise(run_dir: Path, read_run: ReadRu
     assert trial.steps() == [0, 10, 20]
     assert not trial.modes()
     names = trial.tensor_names(collection="feature_importance")
-    assert all(trial.tensor(name).steps()[-1] == 20 for name in names)
+    assert names
+    assert {trial.tensor(name).steps()[-1] for name in names} == {20}
 
 
 @pytest.mark.parametrize("own", [{}, {"save_interval": "5"}])
@@ -53,10 +55,9 @@ def test_files_are_there_when_the_round_is_over(make_hook: MakeHook, run_dir: Pa
     class Look(xgb.callback.TrainingCallback):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             del model, epoch, evals_log
-            trial = smd.create_trial(str(run_dir))
-            while not trial.tensor_names():  # The hook's own thread writes.
-                trial = smd.create_trial(str(run_dir))
-            seen.append(trial.steps()[-1])
+            # The hook's own thread writes.
+            wait_until(lambda: bool(smd.create_trial(str(run_dir)).tensor_names()))
+            seen.append(smd.create_trial(str(run_dir)).steps()[-1])
             return False
 
     train(callbacks=[make_hook(), Look()], rounds=1)
@@ -174,7 +175,7 @@ def test_nothing_is_done_at_idle_rounds(
     calls.clear()
     train(hook, data, rounds=10)
     assert calls == bare
-    assert hook.stats["tensors_saved"] == 0
+    assert hook.stats["values_saved"] == 0
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
@@ -188,3 +189,24 @@ def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun)
 
     train(callbacks=[hook, Mine()], rounds=3)
     assert "scalar/epoch" in read_run().tensor_names()
+
+
+def test_a_block_closes_the_hook_and_rounds_can_be_waited_for(run_dir: Path) -> None:
+    seen: list[list[int]] = []
+
+    class Look(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            del model, evals_log
+            hook.end_step()
+            hook.save_scalar("mine", epoch, step=10 * epoch + 10)
+            assert hook.flush(timeout=60)
+            seen.append(smd.create_trial(str(run_dir)).steps())
+            return False
+
+    with smd.Hook(str(run_dir), save_config=smd.SaveConfig(save_interval=1)) as hook:
+        xgb.train({}, matrix(), 3, evals=[(matrix(), "train")], callbacks=[hook, Look()])
+    if not NO_ORDER:
+        assert seen == [[0], [0, 1], [0, 1, 2]]
+    trial = smd.create_trial(str(run_dir))
+    assert trial.tensor("train-rmse").steps() == [0, 1, 2]
+    assert trial.tensor("scalar/mine").steps() == [10, 20, 30]

@@ -107,6 +107,7 @@ def test_cpp_and_python_save_the_same(
         assert cpp.tensor_names(collection=collection) == python.tensor_names(
             collection=collection
         ), collection
+    assert python.steps()
     for step in python.steps():
         assert cpp.tensor_names(step=step) == python.tensor_names(step=step)
         for tensor in python.tensor_names(step=step):
