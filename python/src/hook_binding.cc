@@ -89,7 +89,8 @@ nb::dict StatsOf(TensorHook& hook) {
   const HookStats stats = hook.core().stats();
   nb::dict numbers;
   numbers["steps_saved"] = stats.steps_saved;
-  numbers["tensors_saved"] = stats.tensors_saved;
+  numbers["values_saved"] = stats.values_saved;
+  numbers["tensors_saved"] = stats.values_saved;  // Its old name.
   numbers["bytes_saved"] = stats.bytes_saved;
   numbers["scalars_saved"] = stats.scalars_saved;
   numbers["stalls"] = stats.stalls;

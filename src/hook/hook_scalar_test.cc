@@ -336,7 +336,7 @@ TEST_F(HookScalarTest, ScalarsOfStepsToComeAreBounded) {
   SaveFloats(*hook, "x", {1});  // Still has room.
   hook->Close();
   EXPECT_EQ(hook->stats().scalars_saved + hook->stats().dropped, kSaved);
-  EXPECT_EQ(hook->stats().tensors_saved, 1);
+  EXPECT_EQ(hook->stats().values_saved, 1);
 }
 
 }  // namespace

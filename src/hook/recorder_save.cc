@@ -10,6 +10,7 @@
 #include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/hook/recorder.h"
+#include "src/index/step_index.h"
 
 namespace smdebug::hook {
 namespace {
@@ -288,11 +289,11 @@ void Recorder::SaveScalar(std::string_view name, double value,
                       std::to_string(*options.step),
                       "a whole number of at least 0");
   }
-  CapturedScalar scalar = {.name = fmt::format("scalar/{}", name),
-                           .value = value,
-                           .wall_time = options.timestamp
-                                            ? *options.timestamp
-                                            : base::WallSeconds()};
+  CapturedScalar scalar = {
+      .name = fmt::format("{}{}", index::kScalarPrefix, name),
+      .value = value,
+      .wall_time =
+          options.timestamp ? *options.timestamp : base::WallSeconds()};
   bool has_begun = true;
   const auto add = [&] {
     const base::MutexLock lock(mu_);

@@ -8,6 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/crc32c.h"
+#include "src/base/text.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
 #include "src/trial/reduction_name.h"
@@ -47,9 +48,10 @@ void Check(const Blob& blob, const RecordPlace& place, bool verify) {
     throw FormatError(
         "",
         fmt::format("is cut short: the record of '{}' is at bytes {} to {}, "
-                    "and {} of them are there",
+                    "and {} of them {} there",
                     place.tensor, entry.start, entry.start + entry.length,
-                    blob.bytes.size()),
+                    blob.bytes.size(),
+                    base::IsOrAre(static_cast<int64_t>(blob.bytes.size()))),
         DamageKind::kShortContent);
   }
   constexpr size_t kFrame = record::kHeaderBytes + record::kFooterBytes;

@@ -190,7 +190,8 @@ class BaseHook:
         """Adds a collection, or replaces the one of that name. Before the first step."""
         if not isinstance(collection, Collection):
             refuse_type("collection", collection, "a Collection")
-        _core.check_patterns(collection.name, collection.include_regex)
+        patterns = names("include_regex", collection.include_regex, "a regular expression")
+        _core.check_patterns(collection.name, patterns)
         if self._has_begun:
             self.logger.warning(
                 f"Collection {collection.name} came after the first step; it is not saved"

@@ -40,7 +40,7 @@ def run_recipe() -> RunRecipe:
 
 @pytest.fixture
 def run_without_hook(monkeypatch: pytest.MonkeyPatch) -> RunRecipe:
-    """Runs the training of a page with a hook that does nothing."""
+    """Runs the training of a page; hooks that are made from then on do nothing."""
 
     def run(recipe: str) -> Names:
         nothing = Mock(rule_fired=False)

@@ -45,12 +45,26 @@ def test_what_is_saved_is_what_the_loop_trains_with(
     assert trial.run_info().state == "finished"
 
 
-def test_the_training_is_the_same_without_a_hook(
-    run_recipe: RunRecipe, run_without_hook: RunRecipe
+def test_accumulated_gradients_are_those_of_the_optimizer(
+    run_recipe: RunRecipe, gradients: list[list[torch.Tensor]]
 ) -> None:
-    ours = run_recipe("accelerate")["train"]("again")[0].state_dict()
-    plain = run_without_hook("accelerate")["model"].state_dict()
-    assert create_trial("again").steps()
+    run_recipe("accelerate")
+    trial = create_trial("runs/accelerate-accumulated")
+    accumulated = gradients[24:]
+    for step in trial.steps(mode=modes.TRAIN):
+        for name, gradient in zip(NAMES, accumulated[step]):
+            saved = trial.tensor(f"gradient/Net_{name}").value(step, mode=modes.TRAIN)
+            np.testing.assert_array_equal(saved, gradient.numpy())
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_the_training_is_the_same_without_a_hook(
+    accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
+) -> None:
+    ours = run_recipe("accelerate")["train"]("again", accumulate=accumulate)[0].state_dict()
+    plain = run_without_hook("accelerate")["train"]("no", accumulate=accumulate)[0].state_dict()
+    assert Path("again").exists()
+    assert not Path("no").exists()
     assert ours.keys() == plain.keys()
     assert all(torch.equal(ours[name], plain[name]) for name in plain)
 

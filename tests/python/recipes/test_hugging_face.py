@@ -9,51 +9,52 @@ import pytest
 import torch
 from smdebug import modes
 from smdebug.trials import create_trial
-from support.recipes import Names, RunRecipe, run_in_two_processes, training_of_recipe
+from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe
+from transformers import Trainer
 
 
-def logged(names: Names, key: str) -> list[float]:
+def logged(trainer: Trainer, key: str) -> list[float]:
     """What the Trainer has logged as `key`."""
-    return [entry[key] for entry in names["trainer"].state.log_history if key in entry]
+    return [entry[key] for entry in trainer.state.log_history if key in entry]
 
 
+@pytest.mark.parametrize("accumulate", [1, 2])
 def test_what_is_saved_is_what_the_trainer_logs(
-    run_recipe: RunRecipe, run_without_hook: RunRecipe
+    accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
 ) -> None:
-    run_recipe("hugging-face")
-    trial = create_trial("runs/hugging-face")
-    names = run_without_hook("hugging-face")
-    loss = trial.tensor("loss_output_0")
-    losses, norms = logged(names, "loss"), logged(names, "grad_norm")
-    assert len(losses) == len(norms) == 12
-    for step in trial.steps(mode=modes.TRAIN):
-        assert loss.value(step, mode=modes.TRAIN).item() == losses[step]
-        saved = trial.tensor_names(collection="gradients", step=step, mode=modes.TRAIN)
-        assert len(saved) == len(names["trainer"].optimizer.param_groups[0]["params"]) + len(
-            names["trainer"].optimizer.param_groups[1]["params"]
-        )
-        squares = [
-            np.sum(trial.tensor(name).value(step, mode=modes.TRAIN).astype(float) ** 2)
-            for name in saved
-        ]
-        assert np.sqrt(np.sum(squares)) == pytest.approx(norms[step], rel=1e-5)
+    ours = run_recipe("hugging-face")["train"]("again", accumulate=accumulate)
+    plain = run_without_hook("hugging-face")["train"]("no", accumulate=accumulate)
+    assert Path("again").exists()
+    assert not Path("no").exists()
+    trial = create_trial("again")
 
+    losses, norms = logged(plain, "loss"), logged(plain, "grad_norm")
+    assert len(losses) == len(norms) == 12
+    parameters = [name for name, _ in plain.model.named_parameters()]
+    for step in trial.steps(mode=modes.TRAIN):
+        saved = [
+            trial.tensor(f"loss_output_{batch}").value(step, mode=modes.TRAIN).item()
+            for batch in range(accumulate)
+        ]
+        assert sum(saved) == pytest.approx(losses[step], rel=1e-6)
+        gradients = [
+            trial.tensor(f"gradient/LlamaForCausalLM_{name}").value(step, mode=modes.TRAIN)
+            for name in parameters
+        ]
+        norm = np.sqrt(sum(np.sum(gradient.astype(float) ** 2) for gradient in gradients))
+        assert norm == pytest.approx(norms[step], rel=1e-5)
+
+    loss = trial.tensor("loss_output_0")
     evaluations = [loss.value(step, mode=modes.EVAL).item() for step in range(4)]
     assert np.mean(np.reshape(evaluations, (2, 2)), axis=1) == pytest.approx(
-        logged(names, "eval_loss"), rel=1e-6
+        logged(plain, "eval_loss"), rel=1e-6
     )
-    assert trial.tensor(saved[0]).steps(mode=modes.EVAL) == []
+    assert trial.tensor_names(collection="gradients", mode=modes.EVAL) == []
     assert trial.run_info().state == "finished"
 
-
-def test_the_training_is_the_same_without_a_hook(
-    run_recipe: RunRecipe, run_without_hook: RunRecipe
-) -> None:
-    ours = run_recipe("hugging-face")["train"]("again").model.state_dict()
-    plain = run_without_hook("hugging-face")["trainer"].model.state_dict()
-    assert create_trial("again").steps()
-    assert ours.keys() == plain.keys()
-    assert all(torch.equal(ours[name], plain[name]) for name in plain)
+    ours_at_end, plain_at_end = ours.model.state_dict(), plain.model.state_dict()
+    assert ours_at_end.keys() == plain_at_end.keys()
+    assert all(torch.equal(ours_at_end[name], plain_at_end[name]) for name in plain_at_end)
 
 
 def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> None:
@@ -61,11 +62,11 @@ def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> No
     exploding, loss = names["hook"].rule_reports
     assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
     # The Trainer has written its summary, as at any other end.
-    assert logged(names, "train_runtime")
+    assert logged(names["trainer"], "train_runtime")
     assert np.isnan(
         create_trial("runs/hugging-face-wrong").tensor("loss_output_0").value(3, mode=modes.TRAIN)
     )
-    assert logged(names, "loss")[3] == 0.0
+    assert logged(names["trainer"], "loss")[3] == 0.0
 
 
 def test_two_processes_stop_together(folder: Path) -> None:

@@ -16,6 +16,8 @@ from support.recipes import RunRecipe, start_script, training_of_recipe
 # Lightning and PyTorch warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+NAMES = ["0.weight", "0.bias", "2.weight", "2.bias"]
+
 
 def logged(folder: Path, name: str, version: int = 0) -> list[float]:
     """What Lightning's own logger has of a metric."""
@@ -34,9 +36,9 @@ def test_what_is_saved_is_what_lightning_trains_with(
     assert len(training) == 24
     for step in trial.steps(mode=modes.TRAIN):
         assert loss.value(step, mode=modes.TRAIN).item() == training[step]
-        for index, name in enumerate(["0.weight", "0.bias", "2.weight", "2.bias"]):
+        for name, gradient in zip(NAMES, gradients[step]):
             saved = trial.tensor(f"gradient/Sequential_{name}").value(step, mode=modes.TRAIN)
-            np.testing.assert_array_equal(saved, gradients[step][index].numpy())
+            np.testing.assert_array_equal(saved, gradient.numpy())
 
     validations = [loss.value(step, mode=modes.EVAL).item() for step in range(6)]
     assert np.mean(np.reshape(validations, (3, 2)), axis=1) == pytest.approx(
@@ -51,15 +53,26 @@ def test_what_is_saved_is_what_lightning_trains_with(
     assert trial.run_info().state == "finished"
 
 
-def test_the_training_is_the_same_without_a_hook(
-    run_recipe: RunRecipe, run_without_hook: RunRecipe
+def test_accumulated_gradients_are_those_of_the_optimizer(
+    run_recipe: RunRecipe, gradients: list[list[torch.Tensor]]
 ) -> None:
-    with_hook = run_recipe("lightning")
-    with_hook["fit"]("again")
-    first = create_trial("again")
-    assert first.steps(mode=modes.TRAIN)
-    ours = with_hook["fit"]("once-more")[0].model.state_dict()
-    plain = run_without_hook("lightning")["trainer"].model.state_dict()
+    run_recipe("lightning")
+    trial = create_trial("runs/lightning-accumulated")
+    accumulated = gradients[24:]
+    for step in trial.steps(mode=modes.TRAIN):
+        for name, gradient in zip(NAMES, accumulated[step]):
+            saved = trial.tensor(f"gradient/Sequential_{name}").value(step, mode=modes.TRAIN)
+            np.testing.assert_array_equal(saved, gradient.numpy())
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_the_training_is_the_same_without_a_hook(
+    accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
+) -> None:
+    ours = run_recipe("lightning")["fit"]("again", accumulate=accumulate)[0].model.state_dict()
+    plain = run_without_hook("lightning")["fit"]("no", accumulate=accumulate)[0].model.state_dict()
+    assert Path("again").exists()
+    assert not Path("no").exists()
     assert ours.keys() == plain.keys()
     assert all(torch.equal(ours[name], plain[name]) for name in plain)
 
@@ -68,7 +81,7 @@ def test_a_rule_stops_fit_in_an_orderly_way(run_recipe: RunRecipe, folder: Path)
     names = run_recipe("lightning")
     trainer, hook = names["trainer"], names["hook"]
     assert trainer.state.finished
-    assert list((folder / "logs/lightning_logs/version_1/checkpoints").iterdir())
+    assert list((folder / "logs/lightning_logs/version_2/checkpoints").iterdir())
     exploding, loss = hook.rule_reports
     assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
     assert create_trial("runs/lightning-wrong").run_info().state == "finished"

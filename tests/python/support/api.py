@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatch
@@ -115,6 +116,14 @@ def check_names(
     assert set(differing) == set(changed)
     assert lacking - set(missing) == set()
     assert lacking == set(missing)
+    assert undocumented(lacking | set(differing)) == []
+
+
+def undocumented(names: Iterable[str]) -> list[str]:
+    """Those that docs/compatibility.md does not have, by a name that ends as they do."""
+    text = (Path(__file__).parents[3] / "docs/compatibility.md").read_text(encoding="utf-8")
+    known = {name.rpartition(".")[2] for name in re.findall(r"`([\w.]+)`", text)}
+    return [name for name in names if name.rpartition(".")[2] not in known]
 
 
 def _differences(

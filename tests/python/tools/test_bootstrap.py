@@ -11,9 +11,28 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PROGRAMS = (
-    "ar as awk bash cat cmake dirname env grep ld make mkdir mktemp ninja paste pkg-config rm sed sort tr"
-).split()
+PROGRAMS = [
+    "ar",
+    "as",
+    "awk",
+    "bash",
+    "cat",
+    "cmake",
+    "dirname",
+    "env",
+    "grep",
+    "ld",
+    "make",
+    "mkdir",
+    "mktemp",
+    "ninja",
+    "paste",
+    "pkg-config",
+    "rm",
+    "sed",
+    "sort",
+    "tr",
+]
 
 
 class Machine:
@@ -123,7 +142,10 @@ def test_an_install_that_fails_is_an_error(machine: Machine) -> None:
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     result = machine.bootstrap("nothing")
     assert result.returncode == 2
-    assert "there is no group nothing (groups: browser build lint torch113 xgb17 xgboost)" in result.stderr
+    assert (
+        "there is no group nothing (groups: browser build lint torch113 xgb17 xgboost)"
+        in result.stderr
+    )
 
 
 def test_cmake_names_all_that_is_missing_at_once(tmp_path: Path) -> None:
@@ -135,5 +157,7 @@ def test_cmake_names_all_that_is_missing_at_once(tmp_path: Path) -> None:
         text=True,
     )
     assert result.returncode == 1
-    assert "fmt: libfmt-dev (Debian, Ubuntu), fmt-devel (Fedora), fmt (conda-forge)" in result.stderr
+    assert (
+        "fmt: libfmt-dev (Debian, Ubuntu), fmt-devel (Fedora), fmt (conda-forge)" in result.stderr
+    )
     assert "CLI11: libcli11-dev (Debian, Ubuntu), cli11-devel (Fedora)" in result.stderr

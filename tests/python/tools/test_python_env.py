@@ -10,6 +10,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = [
+    "bash",
+    "cat",
+    "cp",
+    "dirname",
+    "env",
+    "grep",
+    "head",
+    "mkdir",
+    "mktemp",
+    "rm",
+    "sed",
+    "sha256sum",
+    "tail",
+    "tee",
+]
 # What its Python has to answer: whether its version fits, how it is called, and `-m venv`.
 PYTHON = """#!/bin/bash
 case "$1" in
@@ -37,7 +53,22 @@ class Machine:
         (root / "tools").mkdir()
         shutil.copy(ROOT / "tools/python-env", root / "tools")
         shutil.copytree(ROOT / "tools/requirements", root / "tools/requirements")
-        for name in "bash cat cp dirname env grep head mkdir mktemp rm sed sha256sum tail tee".split():
+        for name in [
+            "bash",
+            "cat",
+            "cp",
+            "dirname",
+            "env",
+            "grep",
+            "head",
+            "mkdir",
+            "mktemp",
+            "rm",
+            "sed",
+            "sha256sum",
+            "tail",
+            "tee",
+        ]:
             path = shutil.which(name)
             assert path is not None, name
             (root / "bin" / name).symlink_to(path)

@@ -175,7 +175,7 @@ def test_nothing_is_done_at_idle_rounds(
     calls.clear()
     train(hook, data, rounds=10)
     assert calls == bare
-    assert hook.stats["tensors_saved"] == 0
+    assert hook.stats["values_saved"] == 0
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
