@@ -33,13 +33,18 @@ install: bootstrap $(RELEASE)/build.ninja ## Install command line, C++ library a
 demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
-ENVIRONMENTS := build torch reftorch ref tb xgb torch113 xgb17 refxgb
+TEST_GROUPS := torch113 xgb17 xgboost browser
+ENVIRONMENTS := build torch reftorch ref tb xgb recipes torch113 xgb17 refxgb
 
 test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
-	@(tools/bootstrap torch113 xgb17 browser; tools/python-env $(ENVIRONMENTS)) \
+	@(for group in $(TEST_GROUPS); do tools/bootstrap $$group; done; tools/python-env $(ENVIRONMENTS)) \
 	  >build/python-env.log 2>&1 & environments=$$!; \
-	  $(MAKE) --no-print-directory test-cpp; code=$$?; wait $$environments; exit $$code
+	  $(MAKE) --no-print-directory test-cpp; code=$$?; \
+	  if kill -0 $$environments 2>/dev/null; then \
+	    echo 'waiting for the Python environments; so far:'; \
+	    tail -n +1 -f --pid=$$environments build/python-env.log; \
+	  fi; exit $$code
 	tools/test-python $(RELEASE) $(TEST_PYTHON_OPTIONS)
 
 test-cpp: bootstrap $(RELEASE)/build.ninja ## Build and run the C++ tests alone.

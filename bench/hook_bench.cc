@@ -55,7 +55,7 @@ void BM_Raw(benchmark::State& state, size_t count, size_t bytes, int steps) {
     Hook hook(ConfigFor(dir, 1));
     for (int step = 0; step < steps; ++step) model.Step(hook);
     hook.Close();
-    return hook.stats().tensors_saved;
+    return hook.stats().values_saved;
   });
 }
 
@@ -160,7 +160,7 @@ void BM_Tensorboard(benchmark::State& state, size_t count, size_t bytes,
     Hook hook(config);
     for (int step = 0; step < steps; ++step) model.Step(hook);
     hook.Close();
-    return hook.stats().errors == 0 ? hook.stats().tensors_saved : 0;
+    return hook.stats().errors == 0 ? hook.stats().values_saved : 0;
   });
 }
 

@@ -66,7 +66,7 @@ void BM_Raw(benchmark::State& state, size_t count, size_t bytes, int steps) {
     hook.Close();
     state.PauseTiming();
     dir.reset();
-    if (hook.core().stats().tensors_saved != tensors) {
+    if (hook.core().stats().values_saved != tensors) {
       state.SkipWithError("tensors are missing");
     }
     state.ResumeTiming();

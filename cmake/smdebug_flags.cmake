@@ -2,6 +2,9 @@
 add_library(smdebug_flags INTERFACE)
 target_include_directories(smdebug_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
 target_compile_options(smdebug_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  target_compile_options(smdebug_flags INTERFACE -Wno-psabi)  # What GCC 10 changed there.
+endif()
 if(SMDEBUG_WERROR)
   target_compile_options(smdebug_flags INTERFACE -Werror)
 endif()

@@ -1,9 +1,10 @@
-# `cmake --install <build> --component devel`: the command line, the shared library,
-# the public headers, and what find_package() and pkg-config look for.
+# `cmake --install <build> --component devel`: the command line with its man page and
+# completions, the shared library, the public headers, and what find_package() and pkg-config look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS smdebug_shared smdebug_program EXPORT smdebug-targets COMPONENT devel)
+smdebug_install_share(${CMAKE_INSTALL_DATADIR} devel)
 install(DIRECTORY include/smdebug DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/smdebug)

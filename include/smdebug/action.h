@@ -107,10 +107,11 @@ class Action {
   virtual std::string Do(const Firing& firing) = 0;
 };
 
-// Throws ConfigError for a kind or target that is not allowed. An action that
-// stops a process remembers which one it is, so that a later process with the
-// same number is left alone. What is read from the environment
-// (SMDEBUG_SMTP_URL and others) is read when the action is done.
+// Throws ConfigError for a kind or target that is not allowed, for a message
+// without a server (SMDEBUG_SMTP_URL, SMDEBUG_SMTP_FROM, SMDEBUG_SMS_URL) and
+// for a command whose program is not there. An action that stops a process
+// remembers which one it is, so that a later process with the same number is
+// left alone. These variables are read here.
 std::unique_ptr<Action> MakeAction(const ActionSpec& spec,
                                    const ActionOptions& options);
 

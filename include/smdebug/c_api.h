@@ -59,6 +59,10 @@ int smdebug_begin_step_at(smdebug_hook* hook, int64_t step);
  * 20 ms later. */
 int smdebug_end_step(smdebug_hook* hook);
 
+/* Waits until everything of the steps that have ended can be read, at most
+ * `milliseconds`; below 0: as long as the disk moves. 1 if it can, else 0. */
+int smdebug_flush(smdebug_hook* hook, int64_t milliseconds);
+
 /* The current step over all modes; -1 before the first. */
 int64_t smdebug_step(const smdebug_hook* hook);
 

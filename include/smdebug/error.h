@@ -23,11 +23,18 @@ class ConfigError : public Error {
   ConfigError(std::string_view key, std::string_view value,
               std::string_view allowed);
 
+  // Something that is needed, such as an environment variable, is not set.
+  static ConfigError NotSet(std::string_view key, std::string_view allowed);
+
   const std::string& key() const noexcept { return key_; }
   const std::string& value() const noexcept { return value_; }
   const std::string& allowed() const noexcept { return allowed_; }
 
  private:
+  struct WithMessage {};
+  ConfigError(WithMessage tag, const std::string& message, std::string_view key,
+              std::string_view allowed);
+
   std::string key_;
   std::string value_;
   std::string allowed_;

@@ -66,6 +66,12 @@ struct RuntimeOptions {
 struct ScalarOptions {
   // Seconds since the epoch; now if unset.
   std::optional<double> timestamp = {};
+
+  // A step of the caller's, counted as Hook::step() is: at least 0. The scalar
+  // gets the mode of that step. For one that has not begun it waits, within
+  // half of buffer_bytes; if the step never begins, it is written at Close(),
+  // with the mode in which it was saved. The current step if unset.
+  std::optional<int64_t> step = {};
 };
 
 // Hears of what a hook has published, on the hook's own thread, so that steps
@@ -176,6 +182,12 @@ class Hook {
   // Ends the current step, so that its files appear, those of a small step up
   // to 20 ms later. Scalars saved later still keep this step.
   void EndStep();
+
+  // Waits until readers see everything of the steps that have ended, and the
+  // observers have heard of it. Whether they do: false if `timeout` passes or
+  // the writer is stuck, if anything was lost, and for a scalar that came after
+  // its step was written, which appears with the next one.
+  bool Flush(std::optional<std::chrono::milliseconds> timeout = {});
 
   // Whether anything at all is saved at the current step. A shim attaches its
   // callbacks only then.

@@ -94,6 +94,8 @@ struct RuleReport {
   // Steps that could not be read, and what was wrong with the first.
   int64_t unreadable_steps = 0;
   std::string unreadable = {};
+  // What the rule has written for people, such as a page: keys below the run.
+  std::vector<std::string> files = {};
 
   static constexpr size_t kMostFindings = 100;
   static constexpr size_t kMostSteps = 1000;
@@ -112,8 +114,8 @@ struct RuleReport {
 
 // One object on one line, as `smdebug check --json` and `<run>/rules/` have it:
 // name, rule, status, details, fired_total, fired_steps, fired_ranges (first,
-// last and count of each), findings_total, findings, steps_judged, last_step
-// and ended.
+// last and count of each), findings_total, findings, steps_judged, last_step,
+// ended and files.
 std::string ToJson(const RuleReport& report);
 
 // A rule that fires at a step.
@@ -155,6 +157,10 @@ struct InvokeOptions {
   // Who is told, or what is done: any text. So that one who only looks does not
   // silence one who acts.
   std::string told_to = {};
+
+  // Gets each line that a rule of a Python file prints, without the line feed,
+  // while the rule is asked. Unset: such lines go to standard error at once.
+  std::function<void(std::string_view line)> on_print = {};
 
   // Where reports are kept, below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};

@@ -53,9 +53,9 @@ bool HasRunEnded(const Storage& storage);
 
 // What a hook has done so far, as its run's ledger has it.
 struct HookStats {
-  int64_t steps_saved = 0;    // Steps with published files.
-  int64_t tensors_saved = 0;  // Published, reductions included.
-  uint64_t bytes_saved = 0;   // Bytes of published event files.
+  int64_t steps_saved = 0;   // Steps with published files.
+  int64_t values_saved = 0;  // Tensors and reductions, once for each step.
+  uint64_t bytes_saved = 0;  // Bytes of published event files.
   int64_t scalars_saved = 0;
   int64_t stalls = 0;  // Waits for room in the buffer.
   double stalled_seconds = 0;

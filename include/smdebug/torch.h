@@ -26,7 +26,8 @@ namespace smdebug {
 
 struct TorchOptions {
   // Where gradients are accumulated: how many forward passes make a step. The
-  // gradients of its last one are saved with what was gathered before.
+  // gradients of its last one are saved with what was gathered before. In kEval
+  // and kPredict each one is a step.
   int64_t forwards_per_step = 1;
 };
 
@@ -112,7 +113,7 @@ class TorchHook {
   void BeginStep(std::optional<int64_t> number = {});
 
   // As in Hook.
-  void SetMode(Mode mode) { core_.SetMode(mode); }
+  void SetMode(Mode mode);
   void SaveScalar(std::string_view name, double value,
                   const ScalarOptions& options = {}) {
     core_.SaveScalar(name, value, options);
@@ -207,6 +208,9 @@ class TorchHook {
 
   template <typename... Args>
   torch::nn::AnyValue RunPart(torch::nn::AnyModule& part, Args&&... args);
+
+  // How many calls of Forward() the current step has.
+  int64_t ForwardsOfStep() const;
 
   const int64_t forwards_per_step_;
   Hook core_;

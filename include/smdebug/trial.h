@@ -263,6 +263,8 @@ class Trial {
   // regex or for both a regex and a collection.
   std::vector<std::string> TensorNames(const TensorFilter& filter = {});
 
+  // Scalars are saved as "scalar/<name>". Here and in tensor() `name` will do,
+  // too, if no tensor has that very name.
   bool HasTensor(std::string_view name);
   // Throws TensorUnavailable if nothing was saved under `name`.
   Tensor tensor(std::string_view name);

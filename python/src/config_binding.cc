@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,26 @@ namespace {
 using OptionalText = std::optional<std::string>;
 
 template <typename T>
+constexpr std::string_view AllowedFor() {
+  if constexpr (std::is_same_v<T, bool>) return "True or False";
+  if constexpr (std::is_same_v<T, int>) return "a whole number";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return "a list of strings";
+  }
+  return "a string";
+}
+
+// Raises a TypeError that names the key for a value of another type.
+template <typename T>
 T Get(const nb::dict& settings, const char* key) {
-  return nb::cast<T>(settings[key]);
+  const nb::object value = settings[key];
+  T taken{};
+  if (nb::try_cast(value, taken)) return taken;
+  const nb::str shown = nb::repr(value);
+  const std::string message = std::string(key) + ": " + shown.c_str() +
+                              " is not allowed; expected " +
+                              std::string(AllowedFor<T>());
+  throw nb::type_error(message.c_str());
 }
 
 // The keys of this dict are the members of HookConfig; what is a configuration

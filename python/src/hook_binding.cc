@@ -1,3 +1,5 @@
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -49,6 +51,14 @@ void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
   throw ConfigError("ending", ending, "finished, failed or interrupted");
 }
 
+bool Flush(TensorHook& hook, std::optional<double> seconds) {
+  using std::chrono::milliseconds;
+  constexpr double kMost = 1e12;  // For ever, in seconds.
+  if (!seconds || *seconds > kMost) return hook.core().Flush();
+  return hook.core().Flush(
+      milliseconds(static_cast<int64_t>(std::ceil(*seconds * 1000))));
+}
+
 void BindRun(nb::module_& m) {
   m.def("check_out_dir", &CheckOutDir, "settings"_a, "worker"_a, "workers"_a,
         "is_chief"_a,
@@ -79,7 +89,8 @@ nb::dict StatsOf(TensorHook& hook) {
   const HookStats stats = hook.core().stats();
   nb::dict numbers;
   numbers["steps_saved"] = stats.steps_saved;
-  numbers["tensors_saved"] = stats.tensors_saved;
+  numbers["values_saved"] = stats.values_saved;
+  numbers["tensors_saved"] = stats.values_saved;  // Its old name.
   numbers["bytes_saved"] = stats.bytes_saved;
   numbers["scalars_saved"] = stats.scalars_saved;
   numbers["stalls"] = stats.stalls;
@@ -151,6 +162,7 @@ void InitHook(nb::module_& m) {
       .def(
           "end_step", [](TensorHook& hook) { hook.core().EndStep(); },
           nb::call_guard<CoreCall>())
+      .def("flush", &Flush, "timeout"_a = nb::none(), Released())
       .def(
           "set_mode",
           [](TensorHook& hook, int mode) {
@@ -171,10 +183,12 @@ void InitHook(nb::module_& m) {
       .def(
           "save_scalar",
           [](TensorHook& hook, std::string_view name, double value,
-             std::optional<double> timestamp) {
-            hook.core().SaveScalar(name, value, {.timestamp = timestamp});
+             std::optional<double> timestamp, std::optional<int64_t> step) {
+            hook.core().SaveScalar(name, value,
+                                   {.timestamp = timestamp, .step = step});
           },
-          "name"_a, "value"_a, "timestamp"_a.none(), Released())
+          "name"_a, "value"_a, "timestamp"_a.none(), "step"_a = nb::none(),
+          Released())
       .def(
           "skip",
           [](TensorHook& hook, std::string_view name, std::string_view reason) {

@@ -68,6 +68,10 @@ class ActionSet::Impl {
     if (!is_first && now - last.time < options_.interval) {
       outcome.suppressed = ++last.suppressed;
       outcome.result = Result::kSuppressed;
+      outcome.detail = fmt::format(
+          "done at most once in {} s for each rule; SMDEBUG_ACTION_INTERVAL "
+          "sets that",
+          std::chrono::duration<double>(options_.interval).count());
       return outcome;
     }
     last.time = now;

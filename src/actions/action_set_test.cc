@@ -132,6 +132,17 @@ TEST_F(ActionSetTest, AnActionIsDoneOncePerRuleAndInterval) {
   EXPECT_EQ(trail[4]["suppressed_before"], 2);
 }
 
+TEST_F(ActionSetTest, WhatIsHeldBackSaysWhy) {
+  ActionSet set(Options());
+  set.Add(NewAction());
+  set.Fire(FiringOf("R", 0));
+  EXPECT_THAT(set.Fire(FiringOf("R", 1)),
+              ElementsAre(Field(&ActionOutcome::detail,
+                                HasSubstr("once in 60 s for each rule"))));
+  EXPECT_THAT(Trail()[1]["detail"].get<std::string>(),
+              HasSubstr("SMDEBUG_ACTION_INTERVAL"));
+}
+
 TEST_F(ActionSetTest, WithoutAnIntervalEachFiringActs) {
   ActionOptions options = Options();
   options.interval = std::chrono::seconds(0);
@@ -210,6 +221,7 @@ TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {
 }
 
 TEST_F(ActionSetTest, OfAListInJsonWhatIsAllowedIsAdded) {
+  const testing::ScopedEnvironment server("SMDEBUG_SMS_URL", "http://host");
   ActionSet set(Options());
   const auto added = set.AddJson(
       R"([{"name": "stop", "pid": 1}, {"name": "sms", "endpoint": "+1"},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 
 namespace smdebug {
 namespace actions {
@@ -26,6 +27,13 @@ const ActionType* FindActionType(std::string_view name) {
   return nullptr;
 }
 
+std::string AllowedActions(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ActionType& type : ActionTypes()) names.emplace_back(type.name);
+  const std::string meant = config::DidYouMean(name, names);
+  return ActionForms() + (meant.empty() ? "" : "; " + meant);
+}
+
 std::string ActionForms() {
   std::vector<std::string_view> forms;
   for (const ActionType& type : ActionTypes()) forms.push_back(type.forms);
@@ -45,7 +53,7 @@ std::unique_ptr<Action> MakeAction(const ActionSpec& spec,
                                    const ActionOptions& options) {
   const actions::ActionType* type = actions::FindActionType(spec.kind);
   if (type == nullptr) {
-    throw ConfigError("action", spec.kind, actions::ActionForms());
+    throw ConfigError("action", spec.kind, actions::AllowedActions(spec.kind));
   }
   actions::CheckTarget(*type, spec.target);
   return type->make(spec, options);

@@ -47,6 +47,9 @@ const ActionType* FindActionType(std::string_view name);
 // "stop, stop:PID, ... or exec:COMMAND": the forms of all kinds.
 std::string ActionForms();
 
+// The same, and which kind `name`, that none is called, may have meant.
+std::string AllowedActions(std::string_view name);
+
 // Throws ConfigError if the target is not allowed.
 void CheckTarget(const ActionType& type, std::string_view target);
 

@@ -54,6 +54,7 @@ Curl Load() {
   Find(library, "curl_easy_strerror", curl.easy_strerror);
   Find(library, "curl_slist_append", curl.slist_append);
   Find(library, "curl_slist_free_all", curl.slist_free_all);
+  Find(library, "curl_version", curl.version);
   if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     throw std::runtime_error("libcurl does not start");
   }

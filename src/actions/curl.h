@@ -16,6 +16,7 @@ struct Curl {
   const char* (*easy_strerror)(CURLcode);
   curl_slist* (*slist_append)(curl_slist*, const char*);
   void (*slist_free_all)(curl_slist*);
+  char* (*version)();
 };
 
 // Loads SMDEBUG_LIBCURL if that is set, else the system's. Throws

@@ -24,8 +24,8 @@ bool IsAddress(std::string_view text) {
 std::string Require(const char* name, std::string_view meaning) {
   auto value = base::GetEnv(name);
   if (!value || value->empty()) {
-    throw ActionError(kEmail,
-                      fmt::format("{} is not set; allowed: {}", name, meaning));
+    throw ConfigError::NotSet(fmt::format("action {}: {}", kEmail, name),
+                              meaning);
   }
   return *std::move(value);
 }
@@ -34,29 +34,28 @@ std::string Require(const char* name, std::string_view meaning) {
 // as SMDEBUG_SMTP_USER with SMDEBUG_SMTP_PASSWORD if they are set.
 class Email final : public Action {
  public:
+  // Reads the environment. Throws ConfigError if there is no server.
   Email(std::string address, const TransferLimits& limits)
-      : address_(std::move(address)), limits_(limits) {}
+      : address_(std::move(address)),
+        url_(ServerUrl()),
+        from_(Require("SMDEBUG_SMTP_FROM", "the sender's address")),
+        user_(base::GetEnv("SMDEBUG_SMTP_USER").value_or("")),
+        password_(base::GetEnv("SMDEBUG_SMTP_PASSWORD").value_or("")),
+        limits_(limits) {}
 
   std::string_view kind() const noexcept override { return kEmail; }
   std::string target() const override { return address_; }
 
   std::string Do(const Firing& firing) override {
-    constexpr std::string_view kUrls = "smtp://host:port or smtps://host:port";
-    Mail mail{.url = Require("SMDEBUG_SMTP_URL", kUrls),
-              .from = Require("SMDEBUG_SMTP_FROM", "the sender's address"),
-              .to = address_,
-              .text = {}};
-    if (!mail.url.starts_with("smtp://") && !mail.url.starts_with("smtps://")) {
-      throw ActionError(kEmail,
-                        fmt::format("SMDEBUG_SMTP_URL is {}; allowed: {}",
-                                    PublicPartOf(mail.url), kUrls));
-    }
-    mail.user = base::GetEnv("SMDEBUG_SMTP_USER").value_or("");
-    mail.password = base::GetEnv("SMDEBUG_SMTP_PASSWORD").value_or("");
-    mail.text = MailText({.from = mail.from,
-                          .to = mail.to,
-                          .subject = SubjectOf(firing),
-                          .body = TextOf(firing)});
+    const Mail mail{.url = url_,
+                    .user = user_,
+                    .password = password_,
+                    .from = from_,
+                    .to = address_,
+                    .text = MailText({.from = from_,
+                                      .to = address_,
+                                      .subject = SubjectOf(firing),
+                                      .body = TextOf(firing)})};
     const TransferResult result = Send(mail);
     if (result.kind != TransferResult::Kind::kDone) {
       throw ActionError(
@@ -66,6 +65,17 @@ class Email final : public Action {
   }
 
  private:
+  static std::string ServerUrl() {
+    constexpr const char* kVariable = "SMDEBUG_SMTP_URL";
+    constexpr std::string_view kUrls = "smtp://host:port or smtps://host:port";
+    std::string url = Require(kVariable, kUrls);
+    if (!url.starts_with("smtp://") && !url.starts_with("smtps://")) {
+      throw ConfigError(fmt::format("action {}: {}", kEmail, kVariable),
+                        PublicPartOf(url), kUrls);
+    }
+    return url;
+  }
+
   TransferResult Send(const Mail& mail) const {
     try {
       return SendMail(mail, limits_);
@@ -75,6 +85,10 @@ class Email final : public Action {
   }
 
   const std::string address_;
+  const std::string url_;
+  const std::string from_;
+  const std::string user_;
+  const std::string password_;
   const TransferLimits limits_;
 };
 

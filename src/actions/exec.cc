@@ -204,11 +204,15 @@ ActionType ExecType() {
           [](std::string_view target) {
             return SplitCommand(target).has_value();
           },
-      .allowed = "a command with its quotes closed, or a JSON list of texts",
+      .allowed = "a command with its quotes closed, or a JSON list of strings",
       .make = [](const ActionSpec& spec,
                  const ActionOptions& options) -> std::unique_ptr<Action> {
-        return std::make_unique<Exec>(SplitCommand(spec.target).value(),
-                                      options.exec_timeout);
+        std::vector<std::string> words = SplitCommand(spec.target).value();
+        if (!base::IsProgram(words[0])) {
+          throw ConfigError(fmt::format("action {}", kExec), words[0],
+                            "a program on PATH, or the path of one");
+        }
+        return std::make_unique<Exec>(std::move(words), options.exec_timeout);
       }};
 }
 

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smdebug/action.h"
+#include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug::actions {
@@ -103,15 +105,33 @@ TEST_F(ExecTest, ACommandThatLeavesAChildBehindIsNotWaitedFor) {
 }
 
 TEST_F(ExecTest, AMissingCommandIsNamed) {
-  const auto exec =
-      MakeAction({.kind = "exec", .target = "no-such-command --now"},
-                 {.exec_timeout = kLong});
-  EXPECT_EQ(exec->target(), "no-such-command");
+  testing::WriteFile(dir_ / "no-program", "");
+  for (const std::string& command :
+       {std::string("no-such-command"), std::string("./no-such-command"),
+        std::string("/no/such-command"), dir_ / "no-program",
+        dir_.path().string()}) {
+    try {
+      MakeAction({.kind = "exec", .target = command + " --now"}, {});
+      ADD_FAILURE() << command;
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(error.key(), "action exec");
+      EXPECT_EQ(error.value(), command);
+    }
+  }
+  EXPECT_EQ(MakeAction({.kind = "exec", .target = "sh -c x"}, {})->target(),
+            "sh");
+}
+
+TEST_F(ExecTest, AProgramThatIsRemovedLaterIsNamed) {
+  std::filesystem::copy_file("/bin/sh", dir_ / "program");
+  const auto exec = MakeAction({.kind = "exec", .target = dir_ / "program"},
+                               {.exec_timeout = kLong});
+  std::filesystem::remove(dir_ / "program");
   try {
     exec->Do(firing_);
     ADD_FAILURE();
   } catch (const ActionError& error) {
-    EXPECT_THAT(error.reason(), HasSubstr("no-such-command"));
+    EXPECT_THAT(error.reason(), HasSubstr(dir_ / "program"));
   }
 }
 

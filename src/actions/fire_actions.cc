@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace smdebug::actions {
 namespace {
 
@@ -44,17 +46,45 @@ bool FireActions::Add(const RuleEvaluation& evaluation) {
 }
 
 std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire) {
+  if (!HasActions(fire.evaluation.name)) return {};
+  fired_.insert(fire.evaluation.name);
   const auto own = by_rule_.find(fire.evaluation.name);
-  if (shared_.empty() && own == by_rule_.end()) return {};
   const Firing firing = ToFiring(fire, run_);
   std::vector<ActionOutcome> outcomes = shared_.Fire(firing);
   if (own != by_rule_.end()) {
     std::ranges::move(own->second->Fire(firing), std::back_inserter(outcomes));
   }
   std::erase_if(outcomes, [](const ActionOutcome& outcome) {
-    return outcome.result == ActionOutcome::Result::kSuppressed;
+    return outcome.result == ActionOutcome::Result::kSuppressed &&
+           outcome.suppressed > 1;
   });
   return outcomes;
+}
+
+std::vector<std::string> FireActions::NotDone(
+    std::span<const RuleReport> reports) const {
+  std::vector<std::string> lines;
+  bool has_actions = false;
+  bool has_fired = false;
+  for (const RuleReport& report : reports) {
+    if (!HasActions(report.name)) continue;
+    has_actions = true;
+    if (report.findings_total == 0) continue;
+    has_fired = true;
+    if (fired_.contains(report.name)) continue;
+    lines.push_back(fmt::format(
+        "{}: no action was done: an earlier call has already acted on what it "
+        "found",
+        report.name));
+  }
+  if (has_actions && !has_fired) {
+    lines.emplace_back("no action was done: no rule fired");
+  }
+  return lines;
+}
+
+bool FireActions::HasActions(std::string_view rule) const {
+  return !shared_.empty() || by_rule_.contains(rule);
 }
 
 }  // namespace smdebug::actions

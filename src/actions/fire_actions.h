@@ -2,8 +2,10 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smdebug/action.h"
@@ -26,15 +28,23 @@ class FireActions {
   // nothing that can be done.
   bool Add(const RuleEvaluation& evaluation);
 
-  // Does what is to be done, and tells what became of it, without what the rate
-  // limit held back.
+  // Does what is to be done, and says what became of it. Of what the rate limit
+  // holds back, only the first time after an action was done.
   std::vector<ActionOutcome> Fire(const RuleFire& fire);
 
+  // Sentences about actions for which Fire() was never called, and why:
+  // no rule fired, or an earlier call has acted already.
+  std::vector<std::string> NotDone(std::span<const RuleReport> reports) const;
+
  private:
+  bool HasActions(std::string_view rule) const;
+
   const std::string run_;
   const ActionOptions options_;
   ActionSet shared_;
   std::map<std::string, std::unique_ptr<ActionSet>, std::less<>> by_rule_;
+  std::set<std::string, std::less<>>
+      fired_;  // Rules that Fire() was called for.
 };
 
 }  // namespace smdebug::actions

@@ -21,8 +21,8 @@ std::string LineOf(const Firing& firing) {
     line += fmt::format("Step {}.", *firing.step);
   }
   if (firing.suppressed > 0) {
-    line += fmt::format(" ({} more times since the last message.)",
-                        firing.suppressed);
+    line += fmt::format(" ({} since the last message.)",
+                        base::Counted(firing.suppressed, "more time"));
   }
   return line;
 }

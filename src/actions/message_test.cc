@@ -32,6 +32,12 @@ TEST(MessageTest, TheTextHasRunStepAndFindings) {
             "message.)\nRun: /run\nStep: 3\n- first\n- second");
 }
 
+TEST(MessageTest, OneTimeIsSingular) {
+  Firing firing = kFiring;
+  firing.suppressed = 1;
+  EXPECT_THAT(LineOf(firing), HasSubstr("(1 more time since"));
+}
+
 TEST(MessageTest, ManyFindingsAreCut) {
   Firing firing = kFiring;
   firing.findings.assign(12, {.message = "x"});
@@ -47,24 +53,41 @@ TEST(MessageTest, SecretsOfUrlsAreNotShown) {
   EXPECT_EQ(PublicPartOf("secret"), "(not a URL)");
 }
 
-TEST(MessageTest, AMissingVariableIsNamed) {
-  const testing::ScopedEnvironment no_url("SMDEBUG_SMTP_URL", std::nullopt);
-  const testing::ScopedEnvironment no_sms("SMDEBUG_SMS_URL", std::nullopt);
-  const ActionOptions options{.timeout = std::chrono::seconds(1),
-                              .attempts = 1};
-  const auto mail = MakeAction({.kind = "email", .target = "a@b"}, options);
-  const auto sms = MakeAction({.kind = "sms", .target = "+1"}, options);
+// What is said about an action when it is made; empty if it is taken.
+std::string Refusal(const std::string& kind, const std::string& target) {
   try {
-    mail->Do(kFiring);
-    ADD_FAILURE();
-  } catch (const ActionError& error) {
-    EXPECT_THAT(error.reason(), HasSubstr("SMDEBUG_SMTP_URL is not set"));
+    MakeAction({.kind = kind, .target = target}, {});
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
   }
-  try {
-    sms->Do(kFiring);
-    ADD_FAILURE();
-  } catch (const ActionError& error) {
-    EXPECT_THAT(error.reason(), HasSubstr("SMDEBUG_SMS_URL is not set"));
+}
+
+TEST(MessageTest, AMessageWithoutAServerIsRefusedWhenItIsMade) {
+  const testing::ScopedEnvironment no_url("SMDEBUG_SMTP_URL", std::nullopt);
+  const testing::ScopedEnvironment no_from("SMDEBUG_SMTP_FROM", std::nullopt);
+  const testing::ScopedEnvironment no_sms("SMDEBUG_SMS_URL", "");
+  EXPECT_EQ(Refusal("email", "a@b"),
+            "action email: SMDEBUG_SMTP_URL is not set; expected "
+            "smtp://host:port or smtps://host:port");
+  EXPECT_EQ(Refusal("sms", "+1"),
+            "action sms: SMDEBUG_SMS_URL is not set; expected a URL with "
+            "http:// or https://");
+  const testing::ScopedEnvironment url("SMDEBUG_SMTP_URL", "smtp://host:25");
+  EXPECT_THAT(Refusal("email", "a@b"),
+              HasSubstr("SMDEBUG_SMTP_FROM is not set"));
+  const testing::ScopedEnvironment from("SMDEBUG_SMTP_FROM", "c@d");
+  EXPECT_EQ(Refusal("email", "a@b"), "");
+}
+
+TEST(MessageTest, AServerThatIsNoneIsRefusedWithoutItsSecrets) {
+  const testing::ScopedEnvironment url("SMDEBUG_SMTP_URL",
+                                       "http://me:secret@host");
+  const testing::ScopedEnvironment sms("SMDEBUG_SMS_URL", "ftp://host/secret");
+  for (const std::string& said :
+       {Refusal("email", "a@b"), Refusal("sms", "+1")}) {
+    EXPECT_THAT(said, AllOf(HasSubstr("://host"), HasSubstr("expected"),
+                            Not(HasSubstr("secret"))));
   }
 }
 

@@ -1,11 +1,12 @@
 #include <map>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "src/actions/action_type.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 
 namespace smdebug {
 namespace {
@@ -58,13 +59,13 @@ class Entries {
   std::map<std::string, Json, std::less<>> values_;
 };
 
-// "stoptraining, email, ...".
-std::string JsonNames() {
-  std::vector<std::string_view> names;
+// Those of action_json: "stoptraining", "email" and so on.
+std::vector<std::string> JsonNames() {
+  std::vector<std::string> names;
   for (const actions::ActionType& type : actions::ActionTypes()) {
-    names.push_back(type.json_name.empty() ? type.name : type.json_name);
+    names.emplace_back(type.json_name.empty() ? type.name : type.json_name);
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
@@ -79,7 +80,10 @@ std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
           ? actions::FindActionType(base::Trim(TextOf(*name)))
           : nullptr;
   if (type == nullptr) {
-    LeaveOut(rule, object, "its name is none of " + JsonNames());
+    const std::string given = name == nullptr ? "" : TextOf(*name);
+    LeaveOut(rule, object,
+             fmt::format("name: '{}' is not allowed; expected {}", given,
+                         config::OneOf(given, JsonNames())));
     return std::nullopt;
   }
   ActionSpec spec{.kind = std::string(type->name)};
@@ -107,10 +111,13 @@ ActionSpec ParseAction(std::string_view text) {
   const bool has_target = colon != std::string_view::npos;
   const std::string_view target =
       has_target ? base::Trim(trimmed.substr(colon + 1)) : "";
-  const actions::ActionType* const type =
-      actions::FindActionType(trimmed.substr(0, colon));
-  if (type == nullptr || (has_target ? target.empty() : type->needs_target)) {
-    throw ConfigError("action", text, actions::ActionForms());
+  const std::string_view name = trimmed.substr(0, colon);
+  const actions::ActionType* const type = actions::FindActionType(name);
+  if (type == nullptr) {
+    throw ConfigError("action", text, actions::AllowedActions(name));
+  }
+  if (has_target ? target.empty() : type->needs_target) {
+    throw ConfigError("action", text, type->forms);
   }
   actions::CheckTarget(*type, target);
   return {.kind = std::string(type->name), .target = std::string(target)};

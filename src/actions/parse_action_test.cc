@@ -10,6 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ActionSpec Stop(std::string target) {
   return {.kind = "stop", .target = std::move(target)};
@@ -60,6 +61,21 @@ TEST(ParseActionTest, WhatIsNotAllowedIsNamed) {
       EXPECT_FALSE(error.allowed().empty()) << text;
     }
   }
+}
+
+TEST(ParseActionTest, WhatWasMeantIsNamed) {
+  const auto refusal = [](const char* text) {
+    try {
+      ParseAction(text);
+      return std::string();
+    } catch (const ConfigError& error) {
+      return error.allowed();
+    }
+  };
+  EXPECT_THAT(refusal("emial:a@b.com"), HasSubstr("did you mean 'email'?"));
+  EXPECT_THAT(refusal("webhok:http://a"), HasSubstr("did you mean 'webhook'?"));
+  EXPECT_THAT(refusal("dance"), Not(HasSubstr("did you mean")));
+  EXPECT_EQ(refusal("email"), "email:ADDRESS");
 }
 
 TEST(MakeActionTest, AnUnknownKindIsRefusedAndTheKnownOnesAreNamed) {
@@ -141,6 +157,11 @@ TEST_F(ParseActionJsonTest, WhatIsWrongIsLoggedAndLeftOut) {
     EXPECT_THAT(ParseActionJson(json, "Rule9"), IsEmpty()) << json;
     EXPECT_THAT(logged_, ElementsAre(HasSubstr("Rule9"))) << json;
   }
+}
+
+TEST_F(ParseActionJsonTest, WhatWasMeantIsNamed) {
+  ParseActionJson(R"({"name": "stoptrainin"})", "R");
+  EXPECT_THAT(logged_, ElementsAre(HasSubstr("did you mean 'stoptraining'?")));
 }
 
 TEST_F(ParseActionJsonTest, WhatIsRightStaysBesideWhatIsWrong) {

@@ -21,24 +21,27 @@ bool IsPhoneNumber(std::string_view text) {
 // Posts what Amazon SNS takes for a text message to SMDEBUG_SMS_URL.
 class Sms final : public Action {
  public:
+  // Reads the environment. Throws ConfigError if there is no server.
   Sms(std::string number, const TransferLimits& limits)
-      : number_(std::move(number)), limits_(limits) {}
+      : number_(std::move(number)), url_(ServerUrl()), limits_(limits) {}
 
   std::string_view kind() const noexcept override { return kSms; }
   std::string target() const override { return number_; }
 
   std::string Do(const Firing& firing) override {
-    constexpr const char* kVariable = "SMDEBUG_SMS_URL";
-    const auto url = base::GetEnv(kVariable);
-    if (!IsWebUrl(url.value_or(""))) {
-      throw ActionError(
-          kSms, fmt::format("{} is {}; allowed: {}", kVariable,
-                            url ? PublicPartOf(*url) : "not set", kWebUrls));
-    }
-    return Post(kSms, *url, Json(firing), limits_);
+    return Post(kSms, url_, Json(firing), limits_);
   }
 
  private:
+  static std::string ServerUrl() {
+    constexpr const char* kVariable = "SMDEBUG_SMS_URL";
+    const std::string key = fmt::format("action {}: {}", kSms, kVariable);
+    std::string url = base::GetEnv(kVariable).value_or("");
+    if (url.empty()) throw ConfigError::NotSet(key, kWebUrls);
+    if (!IsWebUrl(url)) throw ConfigError(key, PublicPartOf(url), kWebUrls);
+    return url;
+  }
+
   std::string Json(const Firing& firing) const {
     base::JsonWriter json;
     json.BeginObject();
@@ -54,6 +57,7 @@ class Sms final : public Action {
   }
 
   const std::string number_;
+  const std::string url_;
   const TransferLimits limits_;
 };
 

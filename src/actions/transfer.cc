@@ -163,4 +163,6 @@ TransferResult SendMail(const Mail& mail, const TransferLimits& limits) {
   });
 }
 
+std::string CurlVersion() { return LoadCurl().version(); }
+
 }  // namespace smdebug::actions

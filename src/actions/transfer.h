@@ -44,4 +44,8 @@ struct Mail {
 // tried again, nothing else is. Throws as PostJson() does.
 TransferResult SendMail(const Mail& mail, const TransferLimits& limits);
 
+// "libcurl/7.88.1 OpenSSL/3.0.15 ...": what would be loaded. Throws
+// std::runtime_error if there is none.
+std::string CurlVersion();
+
 }  // namespace smdebug::actions

@@ -2,13 +2,17 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "src/base/environment.h"
 
 extern char** environ;
 
@@ -31,6 +35,26 @@ std::vector<std::string> OwnEnvironment() {
     all.emplace_back(*entry);
   }
   return all;
+}
+
+bool IsProgram(const std::string& program) {
+  const auto is_program = [](const std::string& path) {
+    struct stat info = {};
+    return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos) return is_program(program);
+  if (program.empty()) return false;
+  const std::string folders = GetEnv("PATH").value_or("/bin:/usr/bin");
+  for (size_t begin = 0; begin <= folders.size();) {
+    const size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    if (is_program((folder.empty() ? "." : folder) + '/' + program)) {
+      return true;
+    }
+    begin = end + 1;
+  }
+  return false;
 }
 
 pid_t StartChild(ChildProgram program) {

@@ -21,6 +21,10 @@ struct ChildProgram {
 // "NAME=value" for each variable of this process.
 std::vector<std::string> OwnEnvironment();
 
+// Whether StartChild() would find `program`: a file that may be executed, by
+// its path or, without a slash, in one of the folders of PATH.
+bool IsProgram(const std::string& program);
+
 // Starts a program as the leader of a new group, with signals as they are by
 // default; returns its number. Throws std::system_error that names the program.
 pid_t StartChild(ChildProgram program);

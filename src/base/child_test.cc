@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/testing/environment.h"
+
 namespace smdebug::base {
 namespace {
 
@@ -25,6 +27,18 @@ TEST(ChildTest, AChildLeadsAGroupOfItsOwn) {
   const pid_t pid = StartShell("true");
   EXPECT_EQ(getpgid(pid), pid);
   Reap(pid);
+}
+
+TEST(ChildTest, AProgramIsFoundByItsPathOrOnThePath) {
+  EXPECT_TRUE(IsProgram("sh"));
+  EXPECT_TRUE(IsProgram("/bin/sh"));
+  for (const char* none : {"", "no-such-program", "/no/such/program", "./sh",
+                           "/bin", "/etc/passwd"}) {
+    EXPECT_FALSE(IsProgram(none)) << none;
+  }
+  const testing::ScopedEnvironment path("PATH", "/nowhere:");
+  EXPECT_FALSE(IsProgram("sh"));
+  EXPECT_TRUE(IsProgram("/bin/sh"));
 }
 
 TEST(ChildTest, AProgramThatIsNotThereIsNamed) {

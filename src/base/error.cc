@@ -68,6 +68,17 @@ ConfigError::ConfigError(std::string_view key, std::string_view value,
       value_(value),
       allowed_(allowed) {}
 
+ConfigError::ConfigError(WithMessage, const std::string& message,
+                         std::string_view key, std::string_view allowed)
+    : Error(message), key_(key), allowed_(allowed) {}
+
+ConfigError ConfigError::NotSet(std::string_view key,
+                                std::string_view allowed) {
+  return {WithMessage{},
+          fmt::format("{} is not set; expected {}", key, allowed), key,
+          allowed};
+}
+
 InvalidCollectionConfiguration::InvalidCollectionConfiguration(
     std::string_view collection)
     : Error(fmt::format("collection '{}' has neither include_regex nor "

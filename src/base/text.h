@@ -27,6 +27,18 @@ inline std::string Lower(std::string_view text) {
   return lower;
 }
 
+// "1 step", "2 steps", "0 steps".
+inline std::string Counted(int64_t count, std::string_view noun) {
+  std::string text = std::to_string(count) + ' ';
+  text.append(noun);
+  return count == 1 ? text : text + 's';
+}
+
+// The verb for so many.
+inline std::string_view IsOrAre(int64_t count) {
+  return count == 1 ? "is" : "are";
+}
+
 // The parts between commas, as they are; one if there is no comma.
 inline std::vector<std::string_view> SplitAtCommas(std::string_view text) {
   std::vector<std::string_view> parts;

@@ -1,5 +1,6 @@
 #include "smdebug/c_api.h"
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <span>
@@ -181,6 +182,14 @@ int smdebug_begin_step_at(smdebug_hook* hook, int64_t step) {
 int smdebug_end_step(smdebug_hook* hook) {
   return smdebug::Done(hook, "smdebug_end_step",
                        [](smdebug::Hook& own) { own.EndStep(); });
+}
+
+int smdebug_flush(smdebug_hook* hook, int64_t milliseconds) {
+  return smdebug::Guarded(0, [&] {
+    std::optional<std::chrono::milliseconds> timeout;
+    if (milliseconds >= 0) timeout.emplace(milliseconds);
+    return smdebug::Of(hook).Flush(timeout) ? 1 : 0;
+  });
 }
 
 int64_t smdebug_step(const smdebug_hook* hook) {

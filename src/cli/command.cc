@@ -9,6 +9,7 @@
 
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
+#include "src/cli/man_page.h"
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
 
@@ -23,6 +24,26 @@ std::vector<std::string> NamesOf(const Commands& commands) {
   for (const auto& command : commands) names.emplace_back(command->name());
   return names;
 }
+
+// Help in our own words, in lines that fit a terminal of 80 columns.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    label("Positionals", "Arguments");
+    label("OPTIONS", "options");
+  }
+
+  // Only what to write; DescribeWrongCall() says what does not go together.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const size_t width = 79 - get_column_width();
+    return Join(WrapWords(option->get_description(), width), "\n");
+  }
+};
 
 // "the commands are: a, b".
 std::string ListNames(const Commands& commands) {
@@ -211,9 +232,14 @@ int Main(const std::vector<std::string>& args, Streams streams) {
       streams.out << CommandPage();
       return kExitOk;
     }
+    if (args == std::vector<std::string>{"help", "--man"}) {
+      streams.out << ManPage();
+      return kExitOk;
+    }
     const std::vector<std::string> expanded = ExpandHelp(args);
     CLI::App app("Saves, reads and judges what a training job computes.",
                  "smdebug");
+    app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", std::string(kVersion));
     app.footer("`smdebug <command> --help` shows the command's examples.");
     app.require_subcommand(0, 1);

@@ -1,6 +1,6 @@
 #include "src/cli/command_page.h"
 
-#include <string_view>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -58,7 +58,38 @@ std::string Cell(std::string_view text) {
   return cell;
 }
 
-// "--mode MODE", "--json", "run".
+std::string Section(Command& command) {
+  CLI::App app;
+  command.Declare(app);
+  const std::string name(command.name());
+  std::string text =
+      fmt::format("\n## smdebug {0}\n\n```\nsmdebug {0}{1}\n```\n\n{2}\n", name,
+                  Usage(app), command.summary());
+  text += "\n| Argument | Meaning |\n|---|---|\n";
+  for (const CLI::Option* option : app.get_options()) {
+    if (IsHelp(*option)) continue;
+    text += fmt::format("| `{}` | {} |\n", Spelling(*option),
+                        Cell(Meaning(*option)));
+  }
+  text += "\n| Exit code | When |\n|---|---|\n";
+  for (const ExitCode& code : command.exit_codes()) {
+    text += fmt::format("| {} | {} |\n", code.code, Cell(code.meaning));
+  }
+  text += "\n```\n";
+  for (const std::string_view line : ExampleLines(command)) {
+    text += fmt::format("{}\n", line);
+  }
+  text += "```\n";
+  if (!command.details().empty()) {
+    text += fmt::format("\n{}", command.details());
+  }
+  return text;
+}
+
+}  // namespace
+
+bool IsHelp(const CLI::Option& option) { return option.check_lname("help"); }
+
 std::string Spelling(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name();
   std::string text = option.get_name();
@@ -66,9 +97,14 @@ std::string Spelling(const CLI::Option& option) {
   return text;
 }
 
-bool IsHelp(const CLI::Option& option) { return option.check_lname("help"); }
+std::string Meaning(const CLI::Option& option) {
+  std::string meaning = option.get_description();
+  if (!option.get_default_str().empty()) {
+    meaning += fmt::format("; default: {}", option.get_default_str());
+  }
+  return meaning;
+}
 
-// "<run> [pattern] [options]".
 std::string Usage(const CLI::App& app) {
   std::string usage;
   bool has_options = false;
@@ -83,44 +119,21 @@ std::string Usage(const CLI::App& app) {
   return has_options ? usage + " [options]" : usage;
 }
 
-std::string Section(Command& command) {
-  CLI::App app;
-  command.Declare(app);
-  const std::string name(command.name());
-  std::string text =
-      fmt::format("\n## smdebug {0}\n\n```\nsmdebug {0}{1}\n```\n\n{2}\n", name,
-                  Usage(app), command.summary());
-  text += "\n| Argument | Meaning |\n|---|---|\n";
-  for (const CLI::Option* option : app.get_options()) {
-    if (IsHelp(*option)) continue;
-    std::string meaning = option->get_description();
-    if (!option->get_default_str().empty()) {
-      meaning += fmt::format("; default: {}", option->get_default_str());
-    }
-    text += fmt::format("| `{}` | {} |\n", Spelling(*option), Cell(meaning));
-  }
-  text += "\n| Exit code | When |\n|---|---|\n";
-  for (const ExitCode& code : command.exit_codes()) {
-    text += fmt::format("| {} | {} |\n", code.code, Cell(code.meaning));
-  }
-  text += "\n```\n";
+std::vector<std::string_view> ExampleLines(const Command& command) {
+  std::vector<std::string_view> lines;
   std::string_view examples = command.examples();
   while (!examples.empty()) {
     const size_t end = examples.find('\n');
     std::string_view line = examples.substr(0, end);
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    text += fmt::format("{}\n", line);
+    lines.push_back(line);
     examples.remove_prefix(end == std::string_view::npos ? examples.size()
                                                          : end + 1);
   }
-  text += "```\n";
-  if (!command.details().empty()) {
-    text += fmt::format("\n{}", command.details());
-  }
-  return text;
+  return lines;
 }
 
-}  // namespace
+std::string_view CommonDetails() { return kCommon; }
 
 std::string CommandPage() {
   std::string page(kHead);

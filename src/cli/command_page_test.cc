@@ -30,10 +30,11 @@ TEST(CommandPageTest, EveryCommandHasItsOptionsExamplesAndExitCodes) {
     const std::string section =
         page.substr(start, page.find("\n## smdebug ", start + 1) - start);
     EXPECT_THAT(section, HasSubstr("```\nsmdebug " + name + " "));
-    EXPECT_THAT(section, HasSubstr("| `--json` | Print JSON"));
+    if (name != "completion") {  // It prints a script.
+      EXPECT_THAT(section, HasSubstr("| `--json` | Print JSON"));
+    }
     EXPECT_THAT(section, HasSubstr("| 0 | "));
     EXPECT_THAT(section, HasSubstr("| 2 | "));
-    EXPECT_THAT(section, HasSubstr("JSON")) << name;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "src/cli/command.h"
 
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ using testing::CallCli;
 using testing::CliOutcome;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(CommandTest, HelpListsEveryCommand) {
   const CliOutcome help = CallCli({"--help"});
@@ -106,6 +108,20 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
     EXPECT_THAT(outcome.err, HasSubstr("smdebug: "));
     EXPECT_THAT(outcome.err, HasSubstr(test.message));
     EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+TEST(CommandTest, HelpFitsATerminalAndHasNoWordsOfTheParser) {
+  for (const auto& command : AllCommands()) {
+    const std::string name(command->name());
+    const std::string help = CallCli({name, "--help"}).out;
+    for (const char* word : {"REQUIRED", "Excludes", "Positionals", "Needs"}) {
+      EXPECT_THAT(help, Not(HasSubstr(word))) << name;
+    }
+    std::istringstream lines(help.substr(0, help.find("Examples:")));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 80u) << name << ": " << line;
+    }
   }
 }
 

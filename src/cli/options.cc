@@ -9,6 +9,7 @@
 
 #include "src/base/regex.h"
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 #include "src/config/reduction_config.h"
 
 namespace smdebug::cli {
@@ -68,20 +69,24 @@ void AddJson(CLI::App& app, bool& json) {
 }
 
 void AddMode(CLI::App& app, Mode& mode) {
-  AddChecked(app, "--mode", "MODE",
-             "Only steps of this mode, counted within it: train, eval or "
-             "predict; global (the default) is all steps",
-             [&mode](const std::string& text) -> std::string {
-               const auto parsed = ParseMode(text);
-               if (!parsed) return "train, eval, predict or global";
-               mode = *parsed;
-               return {};
-             });
+  AddChecked(
+      app, "--mode", "MODE",
+      "Only steps of this mode, counted within it: train, eval or "
+      "predict; global (the default) is all steps",
+      [&mode](const std::string& text) -> std::string {
+        const auto parsed = ParseMode(text);
+        if (!parsed) {
+          return config::OneOf(text, {"train", "eval", "predict", "global"});
+        }
+        mode = *parsed;
+        return {};
+      });
 }
 
 void AddWorker(CLI::App& app, std::optional<std::string>& worker) {
   AddChecked(app, "--worker", "NAME",
-             "What this worker saved; default: the first by name that did",
+             "What this worker saved; default: the first worker, by name, that "
+             "saved it",
              [&worker](const std::string& text) -> std::string {
                worker = text;
                return {};
@@ -89,9 +94,10 @@ void AddWorker(CLI::App& app, std::optional<std::string>& worker) {
 }
 
 void AddRegex(CLI::App& app, std::vector<std::string>& regexes) {
-  AddRegex(app, "--regex", regexes,
-           "Only tensors in whose name this matches somewhere (Python's "
-           "dialect); may be given several times");
+  AddRegex(
+      app, "--regex", regexes,
+      "Only tensors whose name this matches anywhere (Python's syntax); may "
+      "be given several times");
 }
 
 void AddRegex(CLI::App& app, const std::string& name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "src/config/plan.h"
 
@@ -11,6 +12,30 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kFrameworkNames = {
     "native", "pytorch", "tensorflow", "mxnet", "xgboost"};
+
+constexpr auto kPythonFrameworks = std::to_array<PythonFramework>({
+    {"torch", "1.13"},
+    {"xgboost", "1.7"},
+    {"tensorflow"},
+    {"keras"},
+    {"mxnet"},
+});
+
+// The numbers that `version` begins with.
+std::vector<int> Numbers(std::string_view version) {
+  std::vector<int> numbers;
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  while (at < end) {
+    int number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    if (stop == end || *stop != '.') break;
+    at = stop + 1;
+  }
+  return numbers;
+}
 
 // `text` without every ":<digits>", the marks of graph outputs.
 std::string WithoutOutputNumbers(std::string_view text) {
@@ -43,6 +68,15 @@ std::optional<Framework> ParseFramework(std::string_view name) {
   const auto found = std::ranges::find(kFrameworkNames, name);
   if (found == kFrameworkNames.end()) return std::nullopt;
   return static_cast<Framework>(found - kFrameworkNames.begin());
+}
+
+std::span<const PythonFramework> PythonFrameworks() {
+  return kPythonFrameworks;
+}
+
+bool IsSupported(const PythonFramework& framework, std::string_view version) {
+  return !framework.least.empty() &&
+         Numbers(version) >= Numbers(framework.least);
 }
 
 SaveConfigMode DefaultSchedule(Framework framework) {

@@ -19,6 +19,20 @@ std::vector<std::string> FrameworkNames();
 // The inverse of FrameworkName; nullopt for any other text.
 std::optional<Framework> ParseFramework(std::string_view name);
 
+// A package of Python that users train with.
+struct PythonFramework {
+  std::string_view module;  // As it is imported, such as "torch".
+  // The first version that the hook for it supports; empty: it has no hook.
+  std::string_view least = {};
+};
+
+// All that are looked for. Here, and nowhere else, it is decided which versions
+// are supported.
+std::span<const PythonFramework> PythonFrameworks();
+
+// Whether `version`, such as "2.1.0+cpu", is one that the hook supports.
+bool IsSupported(const PythonFramework& framework, std::string_view version);
+
 // When a hook of `framework` saves if nothing is configured: every 500 steps,
 // and every 10 for XGBoost, whose steps are whole trees.
 SaveConfigMode DefaultSchedule(Framework framework);

@@ -43,5 +43,17 @@ TEST(ReductionTensorNameTest, FollowsTheFrameworksSpelling) {
             "smdebug/reductions/mean/w:0");
 }
 
+TEST(FrameworkTest, VersionsAreComparedAsNumbers) {
+  constexpr PythonFramework kTorch = {"torch", "1.13"};
+  for (const char* version :
+       {"1.13", "1.13.0a0", "1.13.1+cpu", "2.0", "10.0"}) {
+    EXPECT_TRUE(IsSupported(kTorch, version)) << version;
+  }
+  for (const char* version : {"1.9", "1.12.1", "0.4", "", "unknown"}) {
+    EXPECT_FALSE(IsSupported(kTorch, version)) << version;
+  }
+  EXPECT_FALSE(IsSupported({"mxnet"}, "1.9"));
+}
+
 }  // namespace
 }  // namespace smdebug::config

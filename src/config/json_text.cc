@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/base/text.h"
 
 namespace smdebug::config {
 namespace {
@@ -160,8 +161,10 @@ Json ParseJsonValue(std::string_view text, std::string_view key) {
   try {
     return ParseJson(text, key);
   } catch (const ConfigFileError& error) {
-    throw ConfigError(key, Shortened(text),
-                      fmt::format("JSON ({})", error.what()));
+    // The key is there once already; line and column are what is new.
+    const std::string_view reason =
+        base::Trim(std::string_view(error.what()).substr(key.size() + 1));
+    throw ConfigError(key, Shortened(text), fmt::format("JSON ({})", reason));
   }
 }
 

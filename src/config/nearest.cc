@@ -13,16 +13,26 @@
 namespace smdebug::config {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
+  const auto same = [&](size_t i, size_t j) {
+    return base::Lower(a[i]) == base::Lower(b[j]);
+  };
+  // Distances of the beginning of `a` from each beginning of `b`: with one
+  // letter more, with as many, and with one less.
+  std::vector<size_t> next(b.size() + 1);
   std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
+    next[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const bool same = base::Lower(a[i]) == base::Lower(b[j]);
-      const size_t replaced = diagonal + (same ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+      next[j + 1] = std::min(
+          {row[j] + (same(i, j) ? 0 : 1), row[j + 1] + 1, next[j] + 1});
+      if (i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j)) {
+        next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
+      }
     }
+    std::swap(before, row);
+    std::swap(row, next);
   }
   return row.back();
 }
@@ -79,7 +89,9 @@ std::string DidYouMean(std::string_view name,
   return fmt::format("did you mean '{}'?", fmt::join(near, "' or '"));
 }
 
-std::string OneOf(std::string_view name, std::span<const std::string> names) {
+std::string OneOf(std::string_view name,
+                  const std::vector<std::string>& names) {
+  if (names.size() == 1) return names.front();
   const std::string meant = DidYouMean(name, names);
   return fmt::format("one of {}{}{}", fmt::join(names, ", "),
                      meant.empty() ? "" : "; ", meant);

@@ -8,8 +8,8 @@
 
 namespace smdebug::config {
 
-// Letters to insert, remove or replace to turn one into the other, blind to
-// letter case.
+// Letters to insert, remove or replace, and neighbours to swap, to turn one
+// into the other, blind to letter case.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // The one of `names` that `name` is most likely a misspelling of: equal but
@@ -29,7 +29,7 @@ std::string DidYouMean(std::string_view name,
                        std::span<const std::string> names);
 
 // What is allowed in place of `name`: "one of a, b, c", and what it may have
-// meant.
-std::string OneOf(std::string_view name, std::span<const std::string> names);
+// meant; "a" if there is nothing else.
+std::string OneOf(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace smdebug::config

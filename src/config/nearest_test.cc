@@ -24,6 +24,16 @@ TEST(NearestTest, FindsWhatWasMeant) {
   EXPECT_EQ(Nearest("dryrn", kNames), "");
 }
 
+TEST(NearestTest, TwoLettersThatAreSwappedAreOneMistake) {
+  EXPECT_EQ(EditDistance("trian", "train"), 1);
+  EXPECT_EQ(EditDistance("abcd", "badc"), 2);
+  EXPECT_EQ(EditDistance("ab", "cb"), 1);
+  EXPECT_EQ(EditDistance("", "abc"), 3);
+  EXPECT_EQ(EditDistance("abc", ""), 3);
+  EXPECT_EQ(DidYouMean("trian", std::vector<std::string>{"train", "eval"}),
+            "did you mean 'train'?");
+}
+
 TEST(NearestTest, GivesUpOnWhatIsFar) {
   EXPECT_EQ(Nearest("", kNames), "");
   EXPECT_EQ(Nearest("zebra", kNames), "");
@@ -49,6 +59,7 @@ TEST(NearNamesTest, WhatIsAllowedComesWithWhatWasMeant) {
             "'loss'?");
   EXPECT_EQ(OneOf("momentum", kTensors),
             "one of conv1.bias, conv1.weight, fc.weight, loss");
+  EXPECT_EQ(OneOf("los", {"loss"}), "loss");
   EXPECT_EQ(DidYouMean("weight", kTensors),
             "did you mean 'fc.weight' or 'conv1.weight'?");
   EXPECT_EQ(DidYouMean(std::string(100'000, 'w'), kTensors), "");

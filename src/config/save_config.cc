@@ -152,7 +152,8 @@ SaveConfig ReadSaveConfig(const Json& value, const std::string& place) {
   for (const auto& [name, schedule] : value.items()) {
     const auto mode = ParseMode(name);
     if (!mode) {
-      throw ConfigError(place, name, "one of TRAIN, EVAL, PREDICT, GLOBAL");
+      throw ConfigError(place, name,
+                        OneOf(name, {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}));
     }
     if (schedule.is_null()) continue;
     config[*mode] = ReadSchedule(schedule, fmt::format("{}.{}", place, name));

@@ -1,14 +1,12 @@
 #include <set>
 #include <string>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "src/base/regex.h"
 #include "src/config/framework.h"
 #include "src/config/inclusion.h"
+#include "src/config/nearest.h"
 #include "src/config/save_config.h"
 
 namespace smdebug {
@@ -25,9 +23,8 @@ void CheckIncluded(const HookConfig& config) {
   }
   for (const std::string& name : config.include_collections) {
     if (known.contains(name)) continue;
-    throw ConfigError(
-        "include_collections", name,
-        fmt::format("one of the collections {}", fmt::join(known, ", ")));
+    throw ConfigError("include_collections", name,
+                      config::OneOf(name, {known.begin(), known.end()}));
   }
 }
 

@@ -40,6 +40,17 @@ std::vector<CapturedTensor> BatchQueue::Add(Batch batch) {
   return spare;
 }
 
+void BatchQueue::AddFlush(const Stamp& ended, uint64_t flush) {
+  {
+    const base::MutexLock lock(mu_);
+    if (batches_.empty() || batches_.back().flush == 0) batches_.emplace_back();
+    batches_.back().stamp = ended;
+    batches_.back().flush = flush;
+    is_napping_ = false;
+  }
+  changed_.notify_all();
+}
+
 void BatchQueue::Wake() {
   {
     const base::MutexLock lock(mu_);

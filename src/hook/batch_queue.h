@@ -23,6 +23,8 @@ struct Batch {
   uint64_t bytes = 0;  // Of the tensors' content.
   uint64_t held = 0;   // HeldBytes() of the tensors and scalars.
   bool last_of_step = false;
+  // Not 0: it holds nothing, and is a request to publish what came before it.
+  uint64_t flush = 0;
   Reservation room;  // For all of it but the contents.
 };
 
@@ -46,6 +48,11 @@ class BatchQueue {
   // list for the tensors of the next one, if there is one in memory that was
   // used before.
   std::vector<CapturedTensor> Add(Batch batch) SMDEBUG_EXCLUDES(mu_);
+
+  // Adds a request to publish what was added so far, number `flush`, of steps
+  // up to `ended`. It takes the place of one that nothing came after, so that
+  // asking again takes no memory.
+  void AddFlush(const Stamp& ended, uint64_t flush) SMDEBUG_EXCLUDES(mu_);
 
   // Ends a nap, or the waiting for a batch: the taker is to look around.
   void Wake() SMDEBUG_EXCLUDES(mu_);

@@ -125,6 +125,20 @@ TEST(BatchQueueTest, TheEndIsHeardDuringANap) {
   taker.join();
 }
 
+TEST(BatchQueueTest, ARequestThatNothingCameAfterIsReplaced) {
+  BatchQueue queue;
+  queue.AddFlush({.step = 0}, 1);
+  queue.Add(OfStep(1));
+  for (uint64_t flush = 2; flush < 100; ++flush) {
+    queue.AddFlush({.step = 1}, flush);
+  }
+  queue.Add(OfStep(2));
+  queue.End();
+  std::vector<uint64_t> flushes;
+  while (const auto batch = queue.Take(kLong)) flushes.push_back(batch->flush);
+  EXPECT_THAT(flushes, ElementsAre(1, 0, 99, 0));
+}
+
 TEST(BatchQueueTest, CountsAndForgetsWhatWaits) {
   BatchQueue queue;
   Batch batch = OfStep(0);

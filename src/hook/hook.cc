@@ -93,6 +93,12 @@ void Hook::EndStep() {
   recorder_->Guard("call", [&] { recorder_->EndStep(); });
 }
 
+bool Hook::Flush(std::optional<std::chrono::milliseconds> timeout) {
+  bool is_flushed = false;
+  recorder_->Guard("call", [&] { is_flushed = recorder_->Flush(timeout); });
+  return is_flushed;
+}
+
 bool Hook::StepIsDue() const noexcept { return recorder_->StepIsDue(); }
 
 bool Hook::IsDue(std::string_view name) {

@@ -134,7 +134,7 @@ TEST_F(HookMemoryTest, WhatIsPublishedGivesItsRoomBack) {
   SaveSteps(*recorder, 300);
   recorder->Close(Ending::kFinished, {});
   EXPECT_EQ(recorder->stats().dropped, 0);
-  EXPECT_EQ(recorder->stats().tensors_saved, 300 * 200);
+  EXPECT_EQ(recorder->stats().values_saved, 300 * 200);
   // What is kept for the next tensor, at most.
   EXPECT_LE(recorder->held_bytes(), 64u * 1024);
 }

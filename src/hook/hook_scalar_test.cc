@@ -261,5 +261,83 @@ TEST_F(HookScalarTest, KeepsNanAndInfinity) {
   EXPECT_EQ(AllOf("scalar/inf").at(0).value, -kInfinity);
 }
 
+TEST_F(HookScalarTest, AScalarOfAStepThatIsOverHasItsMode) {
+  auto hook = Open(SaveEverything());
+  hook->SetMode(Mode::kTrain);
+  for (int i = 0; i < 3; ++i) hook->BeginStep();
+  hook->SetMode(Mode::kEval);
+  for (int i = 0; i < 2; ++i) hook->BeginStep();
+  hook->SetMode(Mode::kTrain);
+  hook->BeginStep();
+  hook->SaveScalar("s", 1, {.step = 1});
+  hook->SaveScalar("s", 4, {.step = 4});
+  hook->SaveScalar("s", 5, {.step = 5});
+  hook->Close();
+  EXPECT_THAT(AllOf("scalar/s"), ElementsAre(Seen{5, 1, Mode::kTrain, 1, 1},
+                                             Seen{5, 4, Mode::kEval, 1, 4},
+                                             Seen{5, 5, Mode::kTrain, 3, 5}));
+}
+
+TEST_F(HookScalarTest, AScalarOfAStepToComeWaitsForIt) {
+  auto hook = Open(SaveEverything());
+  hook->SaveScalar("s", 2, {.step = 2});
+  hook->SaveScalar("s", 0, {.step = 0});
+  for (int i = 0; i < 2; ++i) {
+    hook->BeginStep();
+    SaveFloats(*hook, "x", {1});
+  }
+  hook->SetMode(Mode::kEval);
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->Close();
+  EXPECT_THAT(AllOf("scalar/s"), ElementsAre(Seen{0, 0, Mode::kGlobal, 0, 0},
+                                             Seen{2, 2, Mode::kEval, 0, 2}));
+}
+
+TEST_F(HookScalarTest, AScalarOfAStepThatNeverComesIsWrittenAtTheEnd) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SaveScalar("s", 9, {.step = 9});
+  hook->SaveScalar("s", 7, {.step = 7});
+  hook->Close();
+  const Mode mode = Mode::kGlobal;
+  EXPECT_THAT(AllOf("scalar/s"),
+              ElementsAre(Seen{9, 7, mode, 7, 7}, Seen{9, 9, mode, 9, 9}));
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 9));
+}
+
+TEST_F(HookScalarTest, StepsOfTheCallersNeedNoStepOfTheHook) {
+  auto hook = Open(SaveEverything());
+  for (int i = 0; i < 3; ++i) {
+    hook->SaveScalar("loss", i, {.step = 100 * i});
+    hook->SaveScalar("loss", i, {.step = 100 * i});  // The later one counts.
+  }
+  hook->Close();
+  EXPECT_EQ(hook->stats().scalars_saved, 6);
+  EXPECT_THAT(Steps(*storage_), ElementsAre(200));
+}
+
+TEST_F(HookScalarTest, AStepBelowZeroIsRefusedAndCounted) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->SaveScalar("s", 1, {.step = -1});
+  hook->Close();
+  EXPECT_EQ(hook->stats().errors, 1);
+  EXPECT_THAT(AllOf("scalar/s"), IsEmpty());
+}
+
+TEST_F(HookScalarTest, ScalarsOfStepsToComeAreBounded) {
+  auto hook = Open(SaveEverything(), {.buffer_bytes = 16 << 10});
+  constexpr int kSaved = 100'000;
+  hook->BeginStep();
+  for (int i = 0; i < kSaved; ++i) hook->SaveScalar("s", i, {.step = i + 1});
+  EXPECT_GT(hook->stats().dropped, kSaved / 2);
+  SaveFloats(*hook, "x", {1});  // Still has room.
+  hook->Close();
+  EXPECT_EQ(hook->stats().scalars_saved + hook->stats().dropped, kSaved);
+  EXPECT_EQ(hook->stats().values_saved, 1);
+}
+
 }  // namespace
 }  // namespace smdebug

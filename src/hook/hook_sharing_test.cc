@@ -67,7 +67,7 @@ TEST_F(HookSharingTest, TheSameBytesAreStoredOnce) {
     EXPECT_EQ(Read(name, 0), values);
   }
   EXPECT_LT(hook->stats().bytes_saved, 2 * kLarge * sizeof(float));
-  EXPECT_EQ(hook->stats().tensors_saved, 3);
+  EXPECT_EQ(hook->stats().values_saved, 3);
 }
 
 TEST_F(HookSharingTest, OneTensorOfManyNamesIsStoredOnceHoweverSmall) {
@@ -88,7 +88,7 @@ TEST_F(HookSharingTest, OneTensorOfManyNamesIsStoredOnceHoweverSmall) {
     }
     EXPECT_EQ(Read("c", 0), std::vector<float>(count, 1.5f));
     EXPECT_EQ(Read("other", 0), std::vector<float>(count, 2));
-    EXPECT_EQ(hook->stats().tensors_saved, 4);
+    EXPECT_EQ(hook->stats().values_saved, 4);
     storage_ = OpenMemoryStorage();
   }
 }

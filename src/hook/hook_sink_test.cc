@@ -99,7 +99,7 @@ TEST_F(HookSinkTest, AStepCountsWhenItIsReported) {
   SaveStep(*hook, 9);
   hook->EndStep();
   Await(*hook, 10);
-  EXPECT_EQ(hook->stats().tensors_saved, 10);
+  EXPECT_EQ(hook->stats().values_saved, 10);
   EXPECT_EQ(hook->stats().scalars_saved, 10);
   hook->Close();
   EXPECT_THAT(onlooker->steps(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1));

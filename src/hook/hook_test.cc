@@ -203,7 +203,7 @@ TEST_F(HookTest, SavesOnlyTheStepsThatAreDue) {
   hook->Close();
   EXPECT_THAT(Steps(*storage_), ElementsAre(3, 5, 12));
   EXPECT_EQ(hook->stats().steps_saved, 3);
-  EXPECT_EQ(hook->stats().tensors_saved, 3);
+  EXPECT_EQ(hook->stats().values_saved, 3);
 }
 
 TEST_F(HookTest, EndStepShowsTheStepAtOnce) {

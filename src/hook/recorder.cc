@@ -1,5 +1,6 @@
 #include "src/hook/recorder.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -196,8 +197,10 @@ void Recorder::BeginLocked(const StepCounter& next) {
   EndStepLocked();
   counter_ = next;
   begun_ = counter_.current();
+  history_.Note(begun_);
   open_ = true;
   if (!Writes()) return;
+  if (!later_.empty()) TakeLaterLocked();
   writer_->NoteStep(begun_.step);
   selector_->BeginStep(begun_);
   due_.store(selector_->AnythingDue() ? Due::kSomething : Due::kNothing,
@@ -208,6 +211,28 @@ void Recorder::BeginLocked(const StepCounter& next) {
 void Recorder::EndStep() {
   const base::MutexLock lock(mu_);
   EndStepLocked();
+}
+
+bool Recorder::Flush(std::optional<std::chrono::milliseconds> timeout) {
+  if (writer_ == nullptr) return true;
+  if (stuck_) return false;
+  uint64_t flush = 0;
+  {
+    const base::MutexLock lock(mu_);
+    if (!closed_) {
+      // The writer starts with the first step.
+      if (counter_.step() < 0) return batch_.scalars.empty();
+      // They came after their step had ended.
+      const auto is_late = [&](const CapturedScalar& scalar) {
+        return scalar.stamp.step <= ended_.step;
+      };
+      if (std::ranges::any_of(batch_.scalars, is_late)) {
+        SubmitLocked(/*last_of_step=*/false);
+      }
+    }
+    flush = writer_->RequestFlush(ended_);
+  }
+  return writer_->AwaitFlush(flush, timeout) && tally_.stats().lost == 0;
 }
 
 const std::string& Recorder::run_id() const noexcept {
@@ -223,6 +248,7 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
     TakeLeftoversLocked();
     EndStepLocked();
     if (begun_.step < 0) NumberScalarsLocked();
+    TakeAllLaterLocked();
     // Scalars without a step, and names that joined a collection at steps that
     // were not due.
     if (writer_ != nullptr &&
@@ -253,6 +279,7 @@ uint64_t Recorder::due_key() const {
 void Recorder::EndStepLocked() {
   if (closed_) return;
   const bool was_open = std::exchange(open_, false);
+  if (was_open) ended_ = begun_;
   due_.store(Due::kNothing, std::memory_order_relaxed);
   selector_->EndStep();
   recent_.Forget();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,6 +25,7 @@
 #include "src/hook/recent_tensors.h"
 #include "src/hook/selector.h"
 #include "src/hook/step_counter.h"
+#include "src/hook/step_history.h"
 #include "src/hook/tally.h"
 #include "src/hook/writer.h"
 #include "src/run/run_folder.h"
@@ -78,6 +81,8 @@ class Recorder {
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
   bool BeginIdleStep() SMDEBUG_EXCLUDES(mu_);
   void EndStep() SMDEBUG_EXCLUDES(mu_);
+  bool Flush(std::optional<std::chrono::milliseconds> timeout)
+      SMDEBUG_EXCLUDES(mu_);
   // `ending` is unset for a job that starts over.
   void Close(std::optional<Ending> ending, std::string_view reason)
       SMDEBUG_EXCLUDES(mu_);
@@ -194,6 +199,15 @@ class Recorder {
   // Gives scalars that were saved without any step steps of their own.
   void NumberScalarsLocked() SMDEBUG_REQUIRES(mu_);
 
+  // Adds `scalar`, which has its stamp, to the batch or to those that wait for
+  // their step. False if there is no room for it.
+  bool TryAddLocked(CapturedScalar& scalar) SMDEBUG_REQUIRES(mu_);
+  bool TryKeepLocked(CapturedScalar& scalar) SMDEBUG_REQUIRES(mu_);
+  // Adds those that waited for a step up to the one that has begun, or all.
+  void TakeLaterLocked() SMDEBUG_REQUIRES(mu_);
+  void TakeAllLaterLocked() SMDEBUG_REQUIRES(mu_);
+  void AddFirstLaterLocked(const Stamp& stamp) SMDEBUG_REQUIRES(mu_);
+
   HookConfig config_;  // Fixed once the first step began.
   const std::string worker_;
   const RuntimeOptions runtime_;
@@ -209,7 +223,9 @@ class Recorder {
   mutable base::Mutex mu_;
   std::unique_ptr<Selector> selector_ SMDEBUG_GUARDED_BY(mu_);
   StepCounter counter_ SMDEBUG_GUARDED_BY(mu_);
+  StepHistory history_ SMDEBUG_GUARDED_BY(mu_);
   Stamp begun_ SMDEBUG_GUARDED_BY(mu_);  // Of the last step begun.
+  Stamp ended_ SMDEBUG_GUARDED_BY(mu_);  // Of the last step ended.
   bool open_ SMDEBUG_GUARDED_BY(mu_) = false;
   bool closed_ SMDEBUG_GUARDED_BY(mu_) = false;
   Batch batch_ SMDEBUG_GUARDED_BY(mu_);
@@ -221,6 +237,10 @@ class Recorder {
   uint64_t waiting_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
   // Names of what the last step begun got so.
   std::set<std::string, std::less<>> waited_ SMDEBUG_GUARDED_BY(mu_);
+
+  // Scalars of steps that have not begun, by step, and the room that they take.
+  std::multimap<int64_t, CapturedScalar> later_ SMDEBUG_GUARDED_BY(mu_);
+  Reservation later_room_ SMDEBUG_GUARDED_BY(mu_);
 
   std::atomic<Due> due_{Due::kNothing};
   std::atomic<uint64_t> stuck_at_{UINT64_MAX};  // The writer's progress then.

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/hook/recorder.h"
+#include "src/index/step_index.h"
 
 namespace smdebug::hook {
 namespace {
@@ -282,12 +284,16 @@ void Recorder::SaveTensorForNextStep(
 
 void Recorder::SaveScalar(std::string_view name, double value,
                           const ScalarOptions& options) {
-  CapturedScalar scalar = {.name = fmt::format("scalar/{}", name),
-                           .value = value,
-                           .wall_time = options.timestamp
-                                            ? *options.timestamp
-                                            : base::WallSeconds()};
-  const uint64_t bytes = HeldBytes(scalar);
+  if (options.step && *options.step < 0) {
+    throw ConfigError(fmt::format("step of scalar '{}'", name),
+                      std::to_string(*options.step),
+                      "a whole number of at least 0");
+  }
+  CapturedScalar scalar = {
+      .name = fmt::format("{}{}", index::kScalarPrefix, name),
+      .value = value,
+      .wall_time =
+          options.timestamp ? *options.timestamp : base::WallSeconds()};
   bool has_begun = true;
   const auto add = [&] {
     const base::MutexLock lock(mu_);
@@ -299,10 +305,19 @@ void Recorder::SaveScalar(std::string_view name, double value,
       return true;
     }
     has_begun = counter_.step() >= 0;
-    if (!PayLocked(bytes)) return false;
-    batch_.held += bytes;
-    scalar.stamp = counter_.ForScalar();
-    batch_.scalars.push_back(std::move(scalar));
+    if (options.step && *options.step > counter_.step()) {
+      // The other half is left for what is on its way to the writer, or no
+      // room would ever come.
+      if (later_room_.bytes() >= runtime_.buffer_bytes / 2) {
+        CountFull("scalar", name);
+        return true;
+      }
+      scalar.stamp = {*options.step, counter_.mode(), *options.step};
+      return TryKeepLocked(scalar);
+    }
+    scalar.stamp =
+        options.step ? history_.At(*options.step) : counter_.ForScalar();
+    if (!TryAddLocked(scalar)) return false;
     // Steps that last long stay bounded.
     const auto limit = static_cast<size_t>(runtime_.scalar_limit);
     if (has_begun && (batch_.scalars.size() >= limit || writer_->IsHurried())) {
@@ -313,6 +328,45 @@ void Recorder::SaveScalar(std::string_view name, double value,
   if (add()) return;
   // Nothing is written before the first step, so no room would come.
   if (!has_begun || !AwaitRoom(add)) CountFull("scalar", name);
+}
+
+bool Recorder::TryAddLocked(CapturedScalar& scalar) {
+  const uint64_t bytes = HeldBytes(scalar);
+  if (!PayLocked(bytes)) return false;
+  batch_.held += bytes;
+  batch_.scalars.push_back(std::move(scalar));
+  return true;
+}
+
+bool Recorder::TryKeepLocked(CapturedScalar& scalar) {
+  if (!pool_.TryReserve(HeldBytes(scalar), later_room_)) return false;
+  later_.emplace(scalar.stamp.step, std::move(scalar));
+  return true;
+}
+
+void Recorder::AddFirstLaterLocked(const Stamp& stamp) {
+  CapturedScalar scalar = std::move(later_.begin()->second);
+  later_.erase(later_.begin());
+  scalar.stamp = stamp;
+  const uint64_t bytes = HeldBytes(scalar);
+  credit_.Merge(later_room_.Split(bytes));
+  batch_.held += bytes;
+  batch_.scalars.push_back(std::move(scalar));
+}
+
+void Recorder::TakeLaterLocked() {
+  while (!later_.empty() && later_.begin()->first <= begun_.step) {
+    AddFirstLaterLocked(history_.At(later_.begin()->first));
+  }
+}
+
+void Recorder::TakeAllLaterLocked() {
+  while (!later_.empty()) {
+    const Stamp stamp = later_.begin()->second.stamp;
+    // The file that they are written to is not of an earlier step than theirs.
+    if (stamp.step > begun_.step) begun_ = stamp;
+    AddFirstLaterLocked(stamp);
+  }
 }
 
 void Recorder::NumberScalarsLocked() {

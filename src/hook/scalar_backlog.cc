@@ -40,6 +40,16 @@ std::vector<CapturedScalar> ScalarBacklog::Take() {
   return std::exchange(scalars_, {});
 }
 
+std::vector<CapturedScalar> ScalarBacklog::TakeAfter(int64_t step) {
+  const auto rest = std::ranges::stable_partition(
+      scalars_, [&](const CapturedScalar& s) { return s.stamp.step <= step; });
+  std::vector<CapturedScalar> taken(std::make_move_iterator(rest.begin()),
+                                    std::make_move_iterator(rest.end()));
+  scalars_.erase(rest.begin(), rest.end());
+  bytes_ -= BytesOf(taken);
+  return taken;
+}
+
 void ScalarBacklog::PutBack(std::vector<CapturedScalar> scalars) {
   bytes_ += BytesOf(scalars);
   scalars_.insert(scalars_.begin(), std::make_move_iterator(scalars.begin()),

@@ -30,6 +30,8 @@ class ScalarBacklog {
 
   void Add(std::vector<CapturedScalar>& scalars);
   std::vector<CapturedScalar> Take();
+  // Only those of steps after `step`.
+  std::vector<CapturedScalar> TakeAfter(int64_t step);
 
   // Puts those of a step that is lost back, in front of those that came later.
   void PutBack(std::vector<CapturedScalar> scalars);

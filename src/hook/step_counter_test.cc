@@ -1,6 +1,10 @@
 #include "src/hook/step_counter.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
+
+#include "src/hook/step_history.h"
 
 namespace smdebug::hook {
 namespace {
@@ -45,6 +49,37 @@ TEST(StepCounterTest, AScalarBelongsToTheLatestStepOfItsMode) {
   counter.Advance();
   counter.SetMode(Mode::kTrain);
   EXPECT_EQ(counter.ForScalar(), (Stamp{1, Mode::kTrain, 1}));
+}
+
+TEST(StepHistoryTest, KnowsTheModeOfEachStep) {
+  StepCounter counter;
+  StepHistory history;
+  std::vector<Stamp> begun;
+  for (int i = 0; i < 1000; ++i) {
+    counter.SetMode(i % 10 < 7 ? Mode::kTrain : Mode::kEval);
+    counter.Advance();
+    history.Note(counter.current());
+    begun.push_back(counter.current());
+  }
+  for (const Stamp& stamp : begun) EXPECT_EQ(history.At(stamp.step), stamp);
+}
+
+TEST(StepHistoryTest, AStepThatWasLeftOutCountsWithThoseBefore) {
+  StepHistory history;
+  history.Note({10, Mode::kTrain, 4});
+  history.Note({20, Mode::kEval, 20});
+  EXPECT_EQ(history.At(12), (Stamp{12, Mode::kTrain, 6}));
+  EXPECT_EQ(history.At(7), (Stamp{7, Mode::kTrain, 1}));
+  EXPECT_EQ(history.At(0), (Stamp{0, Mode::kTrain, 0}));
+}
+
+TEST(StepHistoryTest, StaysSmallAndKnowsTheLatest) {
+  StepHistory history;
+  for (int64_t i = 0; i < 100'000; ++i) {
+    history.Note({i, i % 2 == 0 ? Mode::kTrain : Mode::kEval, i / 2});
+  }
+  EXPECT_EQ(history.At(99'000), (Stamp{99'000, Mode::kTrain, 49'500}));
+  EXPECT_EQ(history.At(99'001), (Stamp{99'001, Mode::kEval, 49'500}));
 }
 
 }  // namespace

@@ -115,6 +115,16 @@ void StepWriter::SealStep(const Stamp& stamp) {
   }
 }
 
+bool StepWriter::Flush(const Stamp& ended) {
+  std::vector<CapturedScalar> later = scalars_.TakeAfter(ended.step);
+  // Else the step that is now being written takes them along.
+  if (captured_ == 0) FinishStep(ended, /*closing=*/true);
+  AwaitReports();
+  const bool is_all_out = scalars_.empty();
+  scalars_.Add(later);
+  return is_all_out;
+}
+
 void StepWriter::TakeReports() {
   std::exception_ptr counted;  // Steps that are lost together share an error.
   for (const std::exception_ptr& error : reports_.Take(sealed_.size())) {

@@ -62,6 +62,10 @@ class StepWriter {
 
   void Write(Batch& batch);
 
+  // Publishes what there is of steps up to `ended`. False if a scalar of those
+  // is left for the next step, since its own was sealed before it came.
+  bool Flush(const Stamp& ended);
+
   // Counts and tells what the sink has reported so far.
   void TakeReports();
 

@@ -12,10 +12,10 @@ constexpr size_t kMostKinds = 1000;
 
 }  // namespace
 
-void Tally::AddStep(int64_t tensors, uint64_t bytes, int64_t scalars) {
+void Tally::AddStep(int64_t values, uint64_t bytes, int64_t scalars) {
   const base::MutexLock lock(mu_);
   ++stats_.steps_saved;
-  stats_.tensors_saved += tensors;
+  stats_.values_saved += values;
   stats_.bytes_saved += bytes;
   stats_.scalars_saved += scalars;
 }

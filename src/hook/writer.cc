@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace smdebug::hook {
 namespace {
 
@@ -15,6 +17,9 @@ constexpr std::chrono::seconds kHeartbeat{60};
 // up one of them holds up all. Enough is left for the writer where every core
 // is busy. On Linux a thread has a nice value of its own.
 constexpr int kNice = 10;
+
+// More would not fit into a time of the clock.
+constexpr std::chrono::milliseconds kForEver = std::chrono::years(100);
 
 void GiveWay() { setpriority(PRIO_PROCESS, 0, kNice); }
 
@@ -48,6 +53,7 @@ void Writer::StartLocked() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     thread_ = std::thread([this] { Run(); });
+    thread_id_ = thread_.get_id();
     started_ = true;
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -76,17 +82,64 @@ bool Writer::Close(const Stamp& end, std::optional<Ending> ending,
   return false;
 }
 
-bool Writer::WaitUntilFinished() {
+uint64_t Writer::RequestFlush(const Stamp& ended) {
   const base::MutexLock lock(mu_);
-  while (!finished_) {
+  // An observer would wait for itself.
+  if (std::this_thread::get_id() == thread_id_) return kNoFlush;
+  if (started_ && !finished_) queue_.AddFlush(ended, ++last_flush_);
+  return last_flush_;
+}
+
+bool Writer::AwaitFlush(uint64_t flush,
+                        std::optional<std::chrono::milliseconds> timeout) {
+  if (flush == kNoFlush) return false;
+  const base::MutexLock lock(mu_);
+  if (!started_) return true;
+  const auto is_over = [&] {
+    mu_.AssertHeld();
+    return finished_ || flushed_ >= flush;
+  };
+  if (!WaitUntilLocked(is_over, timeout)) return false;
+  return finished_ ? !silent() : is_all_out_;
+}
+
+template <typename IsOver>
+bool Writer::WaitUntilLocked(const IsOver& is_over,
+                             std::optional<std::chrono::milliseconds> timeout) {
+  using Clock = std::chrono::steady_clock;
+  using std::chrono::milliseconds;
+  const Clock::duration most =
+      std::clamp(timeout.value_or(kForEver), milliseconds(0), kForEver);
+  const Clock::time_point begin = Clock::now();
+  while (!is_over()) {
     const uint64_t seen = progress().load();
-    const bool done = has_finished_.wait_for(mu_, stuck_after_, [&] {
-      mu_.AssertHeld();
-      return finished_;
-    });
-    if (!done && progress().load() == seen) return false;
+    const Clock::duration waited = Clock::now() - begin;
+    if (waited >= most) return false;
+    const auto patience =
+        std::min<Clock::duration>(stuck_after_, most - waited);
+    const bool is_patient = patience == stuck_after_;
+    const bool done = has_moved_.wait_for(mu_, patience, is_over);
+    if (!done && is_patient && progress().load() == seen) return false;
   }
   return true;
+}
+
+bool Writer::WaitUntilFinished() {
+  const base::MutexLock lock(mu_);
+  const auto is_over = [&] {
+    mu_.AssertHeld();
+    return finished_;
+  };
+  return WaitUntilLocked(is_over, std::nullopt);
+}
+
+void Writer::Flushed(uint64_t flush, bool is_all_out) {
+  {
+    const base::MutexLock lock(mu_);
+    flushed_ = flush;
+    is_all_out_ = is_all_out;
+  }
+  has_moved_.notify_all();
 }
 
 void Writer::Run() {
@@ -94,6 +147,10 @@ void Writer::Run() {
   steps_.Begin();
   try {
     while (std::optional<Batch> batch = Next()) {
+      if (batch->flush != 0) {
+        Flushed(batch->flush, steps_.Flush(batch->stamp));
+        continue;
+      }
       steps_.Write(*batch);
       queue_.Recycle(std::move(batch->tensors));
     }
@@ -116,7 +173,7 @@ void Writer::Run() {
     const base::MutexLock lock(mu_);
     finished_ = true;
   }
-  has_finished_.notify_all();
+  has_moved_.notify_all();
 }
 
 std::optional<Batch> Writer::Next() {

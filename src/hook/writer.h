@@ -65,6 +65,17 @@ class Writer {
     return hurried_.load(std::memory_order_relaxed) != 0;
   }
 
+  // Asks for everything queued so far of steps up to `ended` to be published.
+  // Requests come in the order of their steps. Returns what AwaitFlush() takes.
+  uint64_t RequestFlush(const Stamp& ended) SMDEBUG_EXCLUDES(mu_);
+
+  // Waits until that has been done. False if it has not: after `timeout`, if
+  // nothing moved for runtime.stuck_after, if a scalar waits for the next step,
+  // or if the thread itself asks.
+  bool AwaitFlush(uint64_t flush,
+                  std::optional<std::chrono::milliseconds> timeout)
+      SMDEBUG_EXCLUDES(mu_);
+
   // The highest step begun so far, for the ledger.
   void NoteStep(int64_t step) noexcept { steps_.NoteStep(step); }
 
@@ -89,6 +100,8 @@ class Writer {
   }
 
  private:
+  static constexpr uint64_t kNoFlush = UINT64_MAX;
+
   // How the run ends.
   struct End {
     Stamp stamp = {};
@@ -97,8 +110,14 @@ class Writer {
   };
 
   void StartLocked() SMDEBUG_REQUIRES(mu_);
-  // False if nothing moved for runtime.stuck_after.
+  // False if `is_over`, which is called with the lock held, does not become
+  // true within `timeout`, or nothing moved for runtime.stuck_after.
+  template <typename IsOver>
+  bool WaitUntilLocked(const IsOver& is_over,
+                       std::optional<std::chrono::milliseconds> timeout)
+      SMDEBUG_REQUIRES(mu_);
   bool WaitUntilFinished() SMDEBUG_EXCLUDES(mu_);
+  void Flushed(uint64_t flush, bool is_all_out) SMDEBUG_EXCLUDES(mu_);
   void Run() SMDEBUG_EXCLUDES(mu_);
   // The next batch; nothing if no more come.
   std::optional<Batch> Next();
@@ -111,10 +130,14 @@ class Writer {
   StepWriter steps_;  // The thread's own.
 
   base::Mutex mu_;
-  base::CondVar has_finished_;
+  base::CondVar has_moved_;  // finished_ or flushed_.
   bool started_ SMDEBUG_GUARDED_BY(mu_) = false;
+  std::thread::id thread_id_ SMDEBUG_GUARDED_BY(mu_);
   bool finished_ SMDEBUG_GUARDED_BY(mu_) = false;
   End end_ SMDEBUG_GUARDED_BY(mu_);
+  uint64_t last_flush_ SMDEBUG_GUARDED_BY(mu_) = 0;  // Asked for.
+  uint64_t flushed_ SMDEBUG_GUARDED_BY(mu_) = 0;     // Done.
+  bool is_all_out_ SMDEBUG_GUARDED_BY(mu_) = false;  // By the last flush.
 
   std::atomic<int> hurried_{0};          // By so many.
   std::atomic<bool> is_hurried_{false};  // Since the sink was last told.

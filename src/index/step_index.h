@@ -38,6 +38,9 @@ struct ShapeEntry {
   friend bool operator==(const ShapeEntry&, const ShapeEntry&) = default;
 };
 
+// Scalars are saved as tensors of one element under this and their name.
+inline constexpr std::string_view kScalarPrefix = "scalar/";
+
 // A scalar with the step it was saved at, which may have no file of its own.
 struct ScalarEntry {
   std::string name;

@@ -34,8 +34,10 @@ void ForEachEntry(Trial& trial, const ExportQuery& query,
   std::vector<std::string> names =
       trial.TensorNames({.step = query.step, .mode = query.mode});
   if (query.tensors) {
-    const std::set<std::string> wanted(query.tensors->begin(),
-                                       query.tensors->end());
+    std::set<std::string> wanted;
+    for (const std::string& name : *query.tensors) {
+      if (trial.HasTensor(name)) wanted.insert(trial.tensor(name).name());
+    }
     std::erase_if(
         names, [&](const std::string& name) { return !wanted.contains(name); });
   }

@@ -99,8 +99,6 @@ std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
 
 Tensor RequireTensor(Trial& trial, std::string_view name) {
   if (trial.HasTensor(name)) return trial.tensor(name);
-  const std::string scalar = fmt::format("scalar/{}", name);
-  if (trial.HasTensor(scalar)) return trial.tensor(scalar);
   const std::vector<std::string> names = trial.TensorNames();
   const std::string meant = config::DidYouMean(name, names);
   throw Error(fmt::format(
@@ -129,8 +127,8 @@ void RequireWorker(Trial& trial, const std::optional<std::string>& worker) {
   // A run that lost its collections files names none.
   if (workers.empty()) return;
   if (std::ranges::find(workers, *worker) != workers.end()) return;
-  throw Error(fmt::format("there is no worker '{}'; there is {}", *worker,
-                          Join(workers)));
+  throw Error(fmt::format("there is no worker '{}'; expected {}", *worker,
+                          config::OneOf(*worker, workers)));
 }
 
 StepId IdentifyStep(Trial& trial, int64_t step, Mode mode) {

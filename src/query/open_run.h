@@ -42,8 +42,7 @@ std::unique_ptr<Trial> OpenRun(const std::string& run,
 std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
                                const TrialOptions& options = RunOptions());
 
-// The tensor `name`, or the scalar of that name: "loss" is "scalar/loss" if
-// there is no other. Throws Error, with near names, if the run has neither.
+// As Trial::tensor(). Throws Error, with near names, if there is none.
 Tensor RequireTensor(Trial& trial, std::string_view name);
 
 // `step`, or the last of `steps` if it is unset. Throws Error, naming the

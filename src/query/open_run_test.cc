@@ -53,7 +53,7 @@ TEST(OpenRunTest, WhatIsNotThereIsAnsweredByWhatIs) {
   EXPECT_THAT([&] { RequireTensor(trial, "fc.wieght"); },
               ThrowsMessage<Error>(HasSubstr("did you mean 'fc.weight'?")));
   EXPECT_THAT([&] { RequireWorker(trial, "worker_7"); },
-              ThrowsMessage<Error>(HasSubstr("there is worker_0")));
+              ThrowsMessage<Error>(HasSubstr("expected worker_0")));
   const std::vector<int64_t> steps = trial.Steps();
   EXPECT_EQ(RequireStep(steps, {}, Mode::kGlobal, "it"), 8);
   EXPECT_THAT([&] { RequireStep(steps, 5, Mode::kGlobal, "it"); },

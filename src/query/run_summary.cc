@@ -17,6 +17,7 @@
 #include "src/run/keys.h"
 #include "src/run/survey.h"
 #include "src/steps/step_source.h"
+#include "src/trial/reduction_name.h"
 
 namespace smdebug::query {
 namespace {
@@ -75,6 +76,7 @@ class Summarizer {
     for (const steps::StepItem& item : items) ReadStep(item);
     CheckLedgers(survey);
     summary_.steps = static_cast<int64_t>(steps_.size());
+    summary_.tensors = static_cast<int64_t>(names_.size());
     for (auto& [name, worker] : workers_) {
       summary_.workers.push_back(std::move(worker));
     }
@@ -204,12 +206,22 @@ class Summarizer {
   void AddStep(const steps::StepItem& item, const index::StepIndex& index) {
     WorkerSummary& worker = Worker(run::EncodeWorker(item.worker));
     ++worker.steps;
-    worker.tensors += static_cast<int64_t>(index.tensors.size());
+    worker.values += static_cast<int64_t>(index.tensors.size());
+    for (const auto& entry : index.tensors) AddName(entry.name);
+    for (const auto& entry : index.scalars) AddName(entry.name);
+    for (const auto& entry : index.shapes) AddName(entry.name);
     if (worker.first_step < 0 || item.step < worker.first_step) {
       worker.first_step = item.step;
     }
     worker.last_step = std::max(worker.last_step, item.step);
     steps_.insert(item.step);
+  }
+
+  void AddName(std::string_view name) {
+    if (const auto reduction = trial::SplitReductionName(name)) {
+      name = reduction->tensor;
+    }
+    if (!names_.contains(name)) names_.emplace(name);
   }
 
   void CheckContent(const steps::StepItem& item,
@@ -235,8 +247,9 @@ class Summarizer {
   RunSummary summary_;
   std::map<std::string, WorkerSummary> workers_;
   std::set<int64_t> steps_;
-  std::map<std::string, int64_t> indexed_;  // By worker, those damaged too.
-  std::set<std::string> linked_;            // Symbolic links that were met.
+  std::set<std::string, std::less<>> names_;  // Of tensors.
+  std::map<std::string, int64_t> indexed_;    // By worker, those damaged too.
+  std::set<std::string> linked_;              // Symbolic links that were met.
   std::unordered_map<std::string, uint64_t> content_sizes_;
 };
 

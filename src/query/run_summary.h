@@ -15,8 +15,8 @@ namespace smdebug::query {
 struct WorkerSummary {
   std::string worker;
   int64_t steps = 0;
-  int64_t tensors = 0;  // Index entries with a value, reductions included.
-  uint64_t bytes = 0;   // Of content.
+  int64_t values = 0;  // Index entries with a value, reductions included.
+  uint64_t bytes = 0;  // Of content.
   int64_t first_step = -1;
   int64_t last_step = -1;
   std::optional<run::Ledger> ledger;  // Absent in runs of smdebug 1.0.
@@ -28,6 +28,7 @@ struct RunSummary {
   bool ended = false;       // Has the end marker.
   int64_t num_workers = 0;  // As declared; 0 if no collections file says.
   int64_t steps = 0;        // Steps that at least one worker saved.
+  int64_t tensors = 0;      // Names, as Trial::TensorNames() has them.
   std::vector<WorkerSummary> workers;  // By name.
   std::vector<Damage> damage;
 };

@@ -91,7 +91,8 @@ TEST_F(RunSummaryTest, CountsARunOfSmdebug1WithoutLedger) {
   EXPECT_EQ(worker.steps, 3);
   EXPECT_EQ(worker.first_step, 10);
   EXPECT_EQ(worker.last_step, 1500);
-  EXPECT_EQ(worker.tensors, 6);
+  EXPECT_EQ(worker.values, 6);
+  EXPECT_EQ(summary.tensors, 2);
   EXPECT_EQ(worker.bytes, 300u);
   EXPECT_FALSE(worker.ledger.has_value());
   EXPECT_THAT(summary.damage, IsEmpty());
@@ -137,7 +138,7 @@ TEST_F(RunSummaryTest, ShapesAloneNeedNoEventFile) {
   PutFile(*storage_, run::IndexFileKey(0, "worker_0"), ToJson(index));
   const RunSummary summary = SummarizeRun(*storage_);
   EXPECT_EQ(summary.steps, 1);
-  EXPECT_EQ(summary.workers.at(0).tensors, 0);
+  EXPECT_EQ(summary.workers.at(0).values, 0);
   EXPECT_THAT(summary.damage, IsEmpty());
 }
 
@@ -253,7 +254,7 @@ TEST_F(RunSummaryTest, ReadsTenThousandSteps) {
   for (int64_t step = 0; step < 10'000; ++step) PutStep(step, "worker_0");
   const RunSummary summary = SummarizeRun(*storage_);
   EXPECT_EQ(summary.steps, 10'000);
-  EXPECT_EQ(summary.workers.at(0).tensors, 20'000);
+  EXPECT_EQ(summary.workers.at(0).values, 20'000);
   EXPECT_THAT(summary.damage, IsEmpty());
 }
 

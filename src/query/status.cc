@@ -14,7 +14,7 @@ RunTotals TotalsOf(const RunSummary& summary) {
       totals.first_step = worker.first_step;
     }
     totals.last_step = std::max(totals.last_step, worker.last_step);
-    totals.tensors += worker.tensors;
+    totals.values += worker.values;
     totals.bytes += worker.bytes;
     if (!worker.ledger) continue;
     ++totals.ledgers;

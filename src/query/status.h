@@ -15,7 +15,7 @@ namespace smdebug::query {
 struct RunTotals {
   int64_t first_step = -1;
   int64_t last_step = -1;
-  int64_t tensors = 0;
+  int64_t values = 0;
   uint64_t bytes = 0;
   int64_t ledgers = 0;
   HookStats stats = {};  // As the ledgers have them; 0 where there is none.

@@ -16,7 +16,7 @@ inline WorkerSummary MakeWorker(const std::string& name, bool closed,
   WorkerSummary worker;
   worker.worker = name;
   worker.steps = 3;
-  worker.tensors = 60;
+  worker.values = 60;
   worker.bytes = 1536;
   worker.first_step = 0;
   worker.last_step = 20;
@@ -30,6 +30,7 @@ inline WorkerSummary MakeWorker(const std::string& name, bool closed,
 inline RunSummary MakeRun(std::vector<WorkerSummary> workers) {
   RunSummary run;
   run.steps = 3;
+  run.tensors = 20;
   run.num_workers = static_cast<int64_t>(workers.size());
   for (WorkerSummary& worker : workers) {
     worker.ledger->num_workers = run.num_workers;

@@ -20,7 +20,7 @@ Json WorkerJson(const WorkerSummary& worker) {
                {"steps", worker.steps},
                {"first_step", StepOrNull(worker.first_step)},
                {"last_step", StepOrNull(worker.last_step)},
-               {"tensors", worker.tensors},
+               {"values", worker.values},
                {"bytes", worker.bytes}};
   if (!worker.ledger) {
     json["ledger"] = nullptr;
@@ -53,7 +53,8 @@ Json ToJson(const RunStatus& status) {
                {"steps", summary.steps},
                {"first_step", StepOrNull(totals.first_step)},
                {"last_step", StepOrNull(totals.last_step)},
-               {"tensors", totals.tensors},
+               {"tensors", summary.tensors},
+               {"values", totals.values},
                {"bytes", totals.bytes},
                {"ledgers", totals.ledgers}};
   AddStats(totals.stats, json);

@@ -45,7 +45,8 @@ TEST(StatusTest, JsonHoldsTheSameNumbers) {
   EXPECT_EQ(json["steps"], 3);
   EXPECT_EQ(json["first_step"], 0);
   EXPECT_EQ(json["last_step"], 20);
-  EXPECT_EQ(json["tensors"], 120);
+  EXPECT_EQ(json["tensors"], 20);
+  EXPECT_EQ(json["values"], 120);
   EXPECT_EQ(json["bytes"], 3072);
   EXPECT_EQ(json["ledgers"], 1);
   EXPECT_EQ(json["dropped"], 5);

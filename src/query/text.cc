@@ -19,10 +19,6 @@ std::string Printable(std::string_view text) {
   return clean;
 }
 
-std::string Counted(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string Join(std::span<const std::string> parts,
                  std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));

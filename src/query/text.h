@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/text.h"
+
 // Words and numbers in sentences for people.
 namespace smdebug::query {
 
@@ -12,8 +14,7 @@ namespace smdebug::query {
 // files, and none of them may drive a terminal.
 std::string Printable(std::string_view text);
 
-// "1 step", "2 steps".
-std::string Counted(int64_t count, std::string_view noun);
+using base::Counted;
 
 // "a, b, c".
 std::string Join(std::span<const std::string> parts,

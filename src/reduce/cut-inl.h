@@ -20,8 +20,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The lanes of `mask`, the first in the lowest bit.
 template <class D, class M>
 HWY_INLINE uint64_t BitsOf(D d, M mask) {
-  static_assert(hn::MaxLanes(D()) <= 16);
-  std::conditional_t<(hn::MaxLanes(D()) > 8), uint16_t, uint8_t> bits = 0;
+  // As narrow as it can be, so that what was stored is read back quickly;
+  // vectors of SVE have up to 64 lanes.
+  constexpr size_t kMost = hn::MaxLanes(D());
+  static_assert(kMost <= 64);
+  using Wide = std::conditional_t<(kMost > 16), uint64_t, uint16_t>;
+  std::conditional_t<(kMost > 8), Wide, uint8_t> bits = 0;
   hn::StoreMaskBits(d, mask, reinterpret_cast<uint8_t*>(&bits));
   return bits;
 }

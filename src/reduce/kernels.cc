@@ -38,6 +38,16 @@ const Kernels& BestKernels() noexcept {
   return *HWY_DYNAMIC_DISPATCH(TargetKernels)();
 }
 
+std::vector<std::string> UsableTargets() {
+  std::vector<std::string> names;
+  // The better a target, the lower its bit.
+  for (int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0;
+       left &= left - 1) {
+    names.emplace_back(hwy::TargetName(left & -left));
+  }
+  return names;
+}
+
 bool ComputesInFloat(DType dtype) noexcept {
   switch (KindOf(dtype)) {
     case ElementKind::kFloat:

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "smdebug/tensor.h"
 
@@ -98,6 +100,10 @@ inline const BlockKernels<double>& For(const Kernels& kernels) noexcept {
 
 // The kernels of the best target that this CPU supports. Never ends its life.
 const Kernels& BestKernels() noexcept;
+
+// The targets that the kernels were compiled for and this CPU supports, the one
+// in use first, such as "AVX2".
+std::vector<std::string> UsableTargets();
 
 // Whether a tensor of `dtype` is reduced in blocks of float rather than double.
 bool ComputesInFloat(DType dtype) noexcept;

@@ -75,14 +75,14 @@ bool LazyProduct<T>::needs_all(const Statistics& statistics) const noexcept {
 template <typename T>
 double LazyProduct<T>::Value(const Statistics& statistics) const noexcept {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (statistics.nan > 0) return kNan;
   const double sign = std::signbit(mantissa_) ? -1 : 1;
   if (HasInfinity(statistics)) {
-    return statistics.zero > 0 ? kNan : sign * kInf;
+    return statistics.zero > 0 ? kNan : sign * kInfinite;
   }
   if (statistics.zero > 0 || skipped_) return 0;
-  if (exponent_ > kExponentLimit) return sign * kInf;
+  if (exponent_ > kExponentLimit) return sign * kInfinite;
   if (exponent_ < -kExponentLimit) return 0;
   const auto value =
       static_cast<double>(std::scalbn(mantissa_, static_cast<int>(exponent_)));

@@ -7,7 +7,7 @@ namespace smdebug {
 
 HookStats& HookStats::operator+=(const HookStats& other) noexcept {
   steps_saved += other.steps_saved;
-  tensors_saved += other.tensors_saved;
+  values_saved += other.values_saved;
   bytes_saved += other.bytes_saved;
   scalars_saved += other.scalars_saved;
   stalls += other.stalls;
@@ -41,7 +41,8 @@ void VisitFields(LedgerType& ledger, Visitor& visitor) {
   visitor.Text("reason", ledger.reason);
   visitor.Whole("last_step", ledger.last_step, -1);
   visitor.Whole("steps_saved", ledger.stats.steps_saved, 0);
-  visitor.Whole("tensors_saved", ledger.stats.tensors_saved, 0);
+  // The name that the first runs gave it.
+  visitor.Whole("tensors_saved", ledger.stats.values_saved, 0);
   visitor.Whole("bytes_saved", ledger.stats.bytes_saved, 0);
   visitor.Whole("scalars_saved", ledger.stats.scalars_saved, 0);
   visitor.Whole("stalls", ledger.stats.stalls, 0);

@@ -30,7 +30,7 @@ Ledger FullLedger() {
   ledger.reason = "it broke";
   ledger.last_step = 99;
   ledger.stats.steps_saved = 10;
-  ledger.stats.tensors_saved = 300;
+  ledger.stats.values_saved = 300;
   ledger.stats.bytes_saved = uint64_t{1} << 40;
   ledger.stats.scalars_saved = 100;
   ledger.stats.stalls = 3;

@@ -17,6 +17,7 @@
 #include "src/base/host.h"
 #include "src/base/kill_point.h"
 #include "src/base/log.h"
+#include "src/base/text.h"
 #include "src/run/keys.h"
 #include "src/run/run_id.h"
 
@@ -244,8 +245,9 @@ bool RunFolder::SetAsideOwnFiles() {
   if (old.empty()) return false;
   const std::string target = PlaceForOwnFiles();
   base::LogWarning(
-      "{}: {} comes a second time; the {} files of its first are now under {}",
-      storage_->root(), options_.worker, old.size(), target);
+      "{}: {} comes a second time; the {} of its first are now under {}",
+      storage_->root(), options_.worker,
+      base::Counted(static_cast<int64_t>(old.size()), "file"), target);
   for (const std::string& key : old) storage_->Move(key, target + key);
   return true;
 }
@@ -255,7 +257,7 @@ bool RunFolder::SetAsideOwnFiles() {
 std::string RunFolder::PlaceForOwnFiles() const {
   const int64_t count = CountPrevious();
   for (int64_t n = count; n > 0; --n) {
-    const std::string place = PreviousPrefix(n);
+    std::string place = PreviousPrefix(n);
     const auto files = storage_->List(place);
     const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
       return WorkerOfKey(std::string_view(file.key).substr(place.size())) ==

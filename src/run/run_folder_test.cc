@@ -492,6 +492,7 @@ TEST_F(RunFolderTest, OfManyThatStartTogetherOneOwnsTheFolder) {
     std::atomic<int> refused = 0;
     {
       std::vector<std::jthread> threads;
+      threads.reserve(kThreads);
       for (auto& folder : folders) {
         threads.emplace_back([&] {
           folder = Single();
@@ -518,6 +519,7 @@ TEST_F(RunFolderTest, OfManyWorkersThatStartTogetherOneMovesAndAllWrite) {
     storage_ = OpenMemoryStorage();
     LeaveKilledRun();
     std::vector<std::unique_ptr<RunFolder>> folders;
+    folders.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       folders.push_back(std::make_unique<RunFolder>(
           storage_, RunFolder::Options{.worker = "worker_" + std::to_string(i),
@@ -527,6 +529,7 @@ TEST_F(RunFolderTest, OfManyWorkersThatStartTogetherOneMovesAndAllWrite) {
     std::atomic<int> begun = 0;
     {
       std::vector<std::jthread> threads;
+      threads.reserve(kThreads);
       for (auto& folder : folders) {
         threads.emplace_back([&] {
           if (folder->Enter() == Entered::kNew) ++begun;

@@ -9,6 +9,7 @@
 #include "src/base/host.h"
 #include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
+#include "src/base/text.h"
 #include "src/run/keys.h"
 
 namespace smdebug {
@@ -318,7 +319,7 @@ RunInfo JudgeNow(const Survey& survey) {
     info.state = StateOf(word.ending);
     if (!survey.claim) return info;
     // The last to leave gives up the claim, after the marker is there.
-    constexpr auto is_alive = [](const Ledger& ledger) {
+    const auto is_alive = [](const Ledger& ledger) {
       return IsAlive(ledger);
     };
     if (std::ranges::any_of(survey.ledgers, is_alive)) {
@@ -340,9 +341,9 @@ RunInfo JudgeNow(const Survey& survey) {
     info.state = RunState::kRunning;
   } else if (!survey.ledgers.empty()) {
     info.state = RunState::kKilled;
-    info.reason =
-        fmt::format("{} of {} workers have closed, and the others are gone",
-                    survey.ledgers.size(), survey.ledgers.front().num_workers);
+    info.reason = fmt::format(
+        "{} of {} closed, and the others are gone", survey.ledgers.size(),
+        base::Counted(survey.ledgers.front().num_workers, "worker"));
   } else if (survey.claim) {
     info.state = RunState::kKilled;
     info.reason = fmt::format("process {} on {} is gone", survey.claim->pid,

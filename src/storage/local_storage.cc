@@ -31,7 +31,9 @@ constexpr uint64_t kLeastMappedBytes = uint64_t{256} << 10;
 
 Blob CopyRange(int fd, uint64_t offset, uint64_t length,
                const std::string& path) {
-  auto buffer = std::make_shared_for_overwrite<std::byte[]>(length);
+  // libstdc++ 11 has no make_shared_for_overwrite.
+  std::shared_ptr<std::byte[]> buffer =
+      std::make_unique_for_overwrite<std::byte[]>(length);
   uint64_t filled = 0;
   while (filled < length) {
     const ssize_t got = pread(fd, buffer.get() + filled, length - filled,

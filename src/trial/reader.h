@@ -45,6 +45,7 @@ class Reader {
 
   // About the run.
   std::vector<std::string> TensorNames(const TensorFilter& filter);
+  // The tensor of that name, else the scalar.
   std::optional<TensorId> Find(std::string_view tensor);
   const std::string& NameOf(TensorId id) const;
   std::vector<int64_t> Steps(Mode mode, bool include_incomplete);

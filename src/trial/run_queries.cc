@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "smdebug/error.h"
 #include "src/base/log.h"
+#include "src/index/step_index.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::trial {
@@ -50,8 +53,13 @@ std::vector<std::string> Reader::TensorNames(const TensorFilter& filter) {
 }
 
 std::optional<Reader::TensorId> Reader::Find(std::string_view tensor) {
+  const auto find = [&](const Catalog& catalog) {
+    const auto id = catalog.Find(tensor);
+    return id ? id
+              : catalog.Find(fmt::format("{}{}", index::kScalarPrefix, tensor));
+  };
   if (const auto id = Known()->catalog().Find(tensor)) return id;
-  return MaybeRefresh()->catalog().Find(tensor);
+  return find(MaybeRefresh()->catalog());
 }
 
 const std::string& Reader::NameOf(TensorId id) const {

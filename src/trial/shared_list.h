@@ -68,7 +68,8 @@ class SharedChunk {
     if (i < shared_) Copy(capacity_);
   }
   void Copy(uint32_t capacity) {
-    auto copy = std::make_shared<T[]>(capacity);
+    // libstdc++ 11 has no make_shared for arrays.
+    std::shared_ptr<T[]> copy = std::make_unique<T[]>(capacity);
     std::copy(begin(), end(), copy.get());
     items_ = std::move(copy);
     capacity_ = capacity;

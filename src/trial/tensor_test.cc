@@ -57,6 +57,24 @@ TEST_F(TensorTest, AUnknownNameIsRefused) {
   EXPECT_TRUE(trial_->HasTensor("reduced"));
 }
 
+TEST(TensorNameTest, AScalarIsFoundByTheNameItWasSavedWith) {
+  TestTrial made;
+  made.run.Declare({"worker_0"});
+  auto saved = made.run.At(0, "worker_0", Mode::kTrain, 0);
+  saved.Number("scalar/loss", 1);
+  saved.Number("scalar/both", 2);
+  saved.Number("both", 3);
+  saved.Publish();
+  Trial& trial = made.Open();
+  EXPECT_TRUE(trial.HasTensor("loss"));
+  EXPECT_EQ(trial.tensor("loss").name(), "scalar/loss");
+  EXPECT_EQ(trial.tensor("scalar/loss").name(), "scalar/loss");
+  EXPECT_EQ(trial.tensor("both").name(), "both");
+  EXPECT_FALSE(trial.HasTensor("scalar/scalar/loss"));
+  EXPECT_FALSE(trial.HasTensor("os"));
+  EXPECT_THROW(trial.tensor("none"), TensorUnavailable);
+}
+
 TEST_F(TensorTest, StepsCountWithinTheMode) {
   const Tensor raw = trial_->tensor("raw");
   EXPECT_THAT(raw.Steps(), ElementsAre(0, 4));

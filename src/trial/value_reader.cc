@@ -8,6 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/crc32c.h"
+#include "src/base/text.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
 #include "src/trial/reduction_name.h"
@@ -31,9 +32,11 @@ AlignedBytes Align(Bytes content, DType dtype, Blob blob) {
   if (content.empty() || address % alignment == 0) {
     return {content, std::move(blob.owner)};
   }
-  auto copy = std::make_shared_for_overwrite<std::max_align_t[]>(
-      (content.size() + sizeof(std::max_align_t) - 1) /
-      sizeof(std::max_align_t));
+  // libstdc++ 11 has no make_shared_for_overwrite.
+  std::shared_ptr<std::max_align_t[]> copy =
+      std::make_unique_for_overwrite<std::max_align_t[]>(
+          (content.size() + sizeof(std::max_align_t) - 1) /
+          sizeof(std::max_align_t));
   std::memcpy(copy.get(), content.data(), content.size());
   const auto* first = reinterpret_cast<const std::byte*>(copy.get());
   return {Bytes(first, content.size()), std::move(copy)};
@@ -45,9 +48,10 @@ void Check(const Blob& blob, const RecordPlace& place, bool verify) {
     throw FormatError(
         "",
         fmt::format("is cut short: the record of '{}' is at bytes {} to {}, "
-                    "and {} of them are there",
+                    "and {} of them {} there",
                     place.tensor, entry.start, entry.start + entry.length,
-                    blob.bytes.size()),
+                    blob.bytes.size(),
+                    base::IsOrAre(static_cast<int64_t>(blob.bytes.size()))),
         DamageKind::kShortContent);
   }
   constexpr size_t kFrame = record::kHeaderBytes + record::kFooterBytes;

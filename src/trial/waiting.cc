@@ -46,8 +46,8 @@ void Reader::AwaitRun() {
     if (!warned && Clock::now() - start > kPatience) {
       warned = true;
       base::LogWarning(
-          "{}: still waiting for collections files ({} of {} are there); is "
-          "this the folder of a run?",
+          "{}: still waiting for collections files ({} of {} found); is this "
+          "the folder of a run?",
           storage_->root(), collections->workers().size(),
           collections->num_workers());
     }

@@ -1,5 +1,6 @@
 #include "smdebug/c_api.h"
 
+#include <cstdint>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -56,6 +57,19 @@ TEST_F(CApiTest, SavesARun) {
   EXPECT_THAT(trial->Steps(), ElementsAre(0, 2, 10));
   EXPECT_THAT(trial->TensorNames(), ElementsAre("scalar/loss", "w", "x"));
   EXPECT_EQ(trial->ModeOf(2), Mode::kTrain);
+}
+
+TEST_F(CApiTest, WaitsForWhatWasSaved) {
+  smdebug_hook* hook = smdebug_open(run().c_str(), kAll);
+  ASSERT_NE(hook, nullptr) << smdebug_last_error();
+  smdebug_begin_step(hook);
+  smdebug_save(hook, "w", &tensor_);
+  smdebug_end_step(hook);
+  EXPECT_EQ(smdebug_flush(hook, -1), 1);
+  EXPECT_THAT(Trial::Open(run())->Steps(), ElementsAre(0));
+  EXPECT_EQ(smdebug_flush(hook, INT64_MAX), 1);
+  EXPECT_EQ(smdebug_close(hook), 0);
+  EXPECT_EQ(smdebug_flush(nullptr, 0), 0);
 }
 
 TEST_F(CApiTest, StridesCountElements) {

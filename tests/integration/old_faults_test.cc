@@ -96,7 +96,7 @@ TEST_F(OldFaultsTest, AFailingWriterDoesNotHangTheExit) {
     const HookStats stats = hook.stats();
     EXPECT_GT(stats.errors, 0);
     // Each tensor and each scalar is saved, or counted as lost.
-    EXPECT_EQ(stats.tensors_saved + stats.scalars_saved + stats.lost, 10);
+    EXPECT_EQ(stats.values_saved + stats.scalars_saved + stats.lost, 10);
   }
 }
 
@@ -187,7 +187,7 @@ TEST_F(OldFaultsTest, EveryDtypeCanBeReduced) {
     hook->Save(type.name, {ones.data(), type.dtype, shape, {}});
   }
   hook->Close();
-  EXPECT_EQ(hook->stats().tensors_saved,
+  EXPECT_EQ(hook->stats().values_saved,
             std::ssize(kReductionOps) * 2 * (std::ssize(kElementTypes) - 1));
   EXPECT_EQ(hook->stats().errors, 0);
 }

@@ -92,8 +92,20 @@ inline void TorchHook::StartForward(const torch::nn::Module& module) {
   if (begins_steps_itself_) return;
   const auto root = std::ranges::find(roots_, &module, &Root::module);
   if (root == roots_.end()) return;
-  if (++forwards_ > forwards_per_step_) forwards_ = 1;
+  if (++forwards_ > ForwardsOfStep()) forwards_ = 1;
   if (forwards_ == 1) StartStep(&*root, std::nullopt);
+}
+
+inline int64_t TorchHook::ForwardsOfStep() const {
+  if (forwards_per_step_ == 1) return 1;
+  const Mode mode = core_.mode();
+  const bool gathers = mode == Mode::kTrain || mode == Mode::kGlobal;
+  return gathers ? forwards_per_step_ : 1;
+}
+
+inline void TorchHook::SetMode(Mode mode) {
+  if (mode != core_.mode()) forwards_ = 0;
+  core_.SetMode(mode);
 }
 
 inline void TorchHook::BeginStep(std::optional<int64_t> number) {
@@ -158,7 +170,7 @@ inline void TorchHook::Detach() {
 
 inline void TorchHook::OnGradient(Parameter& parameter,
                                   const torch::Tensor& gradient) {
-  if (forwards_ < forwards_per_step_ || !core_.StepIsDue()) return;
+  if (forwards_ < ForwardsOfStep() || !core_.StepIsDue()) return;
   const torch::Tensor& before = parameter.tensor.grad();
   if (forwards_per_step_ == 1 || !before.defined() || !gradient.defined()) {
     Save(parameter.gradient_name, gradient);

@@ -41,7 +41,7 @@ def parse_list_from_str(arg: str | list[str] | None, delimiter: str = ",") -> li
     if isinstance(arg, list):
         return arg
     if arg is not None and not isinstance(arg, str):
-        raise ValueError(f"'{arg}' is not allowed; expected a text or a list")
+        raise ValueError(f"'{arg}' is not allowed; expected a string or a list")
     return arg.split(delimiter) if arg else []
 
 

@@ -59,6 +59,22 @@ def integer(key: str, value: object) -> int:
     return number
 
 
+def integers(key: str, value: object) -> list[int]:
+    """The whole numbers in a list or anything else that can be gone through."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        refuse_type(key, value, "a list of whole numbers")
+    return [integer(key, item) for item in value]
+
+
+def not_negative(key: str, value: object) -> float:
+    """`value`, a number of at least 0, infinity included; SMDebugTypeError for what is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        refuse_type(key, value, "a number of at least 0")
+    if not value >= 0:
+        refuse(key, value, "a number of at least 0")
+    return float(value)
+
+
 def boolean(key: str, value: object) -> bool:
     """The boolean that `value` is or spells: True, "true", 1 and "1"; likewise False."""
     text = str(value).strip().lower()
@@ -77,7 +93,7 @@ def flag(key: str, value: object) -> bool:
     return boolean(key, value)
 
 
-def text(key: str, value: object, allowed: str = "a text") -> str:
+def text(key: str, value: object, allowed: str = "a string") -> str:
     """`value`, if it is a string."""
     if not isinstance(value, str):
         refuse_type(key, value, allowed)

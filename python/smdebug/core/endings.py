@@ -38,7 +38,7 @@ def close_at_end(hook: BaseHook) -> None:
     _open.add(hook)
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _on_sigterm)
+        signal.signal(signal.SIGTERM, _ClosingDefault())
 
 
 def describe(error: BaseException) -> str:
@@ -52,7 +52,10 @@ def ending_of(error: BaseException | None) -> tuple[str, str]:
     if error is None:
         return "finished", ""
     if isinstance(error, SystemExit):
-        return _ending_with(error.code)
+        ending = _ending_with(error.code)
+        # A kind of its own stands for what asked for the end, as Lightning's does for SIGTERM.
+        is_asked_for = ending[0] == "finished" and type(error) is not SystemExit
+        return ("interrupted", describe(error)) if is_asked_for else ending
     return ("failed" if isinstance(error, Exception) else "interrupted"), describe(error)
 
 
@@ -109,7 +112,20 @@ def _on_exit() -> None:
     _close_all(ending_of(error) if is_new else _exit_ending())
 
 
-def _on_sigterm(number: int, _frame: FrameType | None) -> None:
-    _close_all(("interrupted", "SIGTERM"))
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+class _ClosingDefault:
+    """What SIGTERM does by default, once the hooks are closed.
+
+    It passes for the default where others look at it. Lightning, which calls the handlers that it
+    finds and then ends the training in order, would never get to that.
+    """
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        _close_all(("interrupted", "SIGTERM"))
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or other is signal.SIG_DFL
+
+    # By its value, signal.getsignal() would find the default itself.
+    __hash__ = object.__hash__

@@ -11,11 +11,20 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
 from smdebug.core.arrays import Description, describe_array, to_number
-from smdebug.core.checks import flag, names, path, refuse, refuse_type, text
+from smdebug.core.checks import (
+    flag,
+    integer,
+    names,
+    not_negative,
+    path,
+    refuse,
+    refuse_type,
+    text,
+)
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.endings import close_at_end, describe, ending_of
-from smdebug.core.fail_open import fails_open
+from smdebug.core.fail_open import fails_open, must_raise
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
@@ -181,7 +190,8 @@ class BaseHook:
         """Adds a collection, or replaces the one of that name. Before the first step."""
         if not isinstance(collection, Collection):
             refuse_type("collection", collection, "a Collection")
-        _core.check_patterns(collection.name, collection.include_regex)
+        patterns = names("include_regex", collection.include_regex, "a regular expression")
+        _core.check_patterns(collection.name, patterns)
         if self._has_begun:
             self.logger.warning(
                 f"Collection {collection.name} came after the first step; it is not saved"
@@ -345,6 +355,31 @@ class BaseHook:
         core = self._prepare()
         return core is not None and core.begin_step(number)
 
+    @fails_open
+    def end_step(self) -> None:
+        """Ends the current step, so that its files appear.
+
+        Otherwise it ends with the next step, a change of the mode, or the hook. Scalars that are
+        saved before the next step still belong to it.
+        """
+        if self._core is not None:
+            self._core.end_step()
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Waits until everything of the steps that have ended can be read; whether it can.
+
+        False if `timeout`, in seconds, passes first, if the disk does not answer, if anything was
+        lost, and for a scalar that came after its step was written, which appears with the next.
+        """
+        seconds = None if timeout is None else not_negative("timeout", timeout)
+        core = self._core
+        try:
+            return core is None or core.flush(seconds)
+        except Exception as error:
+            if must_raise(self, "flush", error):
+                raise
+        return False
+
     def _belongs_to_next_step(self) -> bool:
         """Whether a tensor that is saved now waits for the step that begins next."""
         return not self._has_begun
@@ -406,11 +441,14 @@ class BaseHook:
         value: object,
         sm_metric: bool = False,  # noqa: ARG002
         timestamp: float | None = None,
+        *,
+        step: int | None = None,
     ) -> None:
         """Saves one number at the current step, whatever the schedules say, as scalar/<name>.
 
         `timestamp` is in seconds since the epoch; now by default. `sm_metric` is accepted and
-        has no effect: there is no SageMaker to send it to.
+        has no effect: there is no SageMaker to send it to. `step` is another step, counted as
+        `hook.step` is: one that is over, or one to come, which the scalar waits for.
         """
         core = self._prepare()
         if core is None:
@@ -422,7 +460,8 @@ class BaseHook:
             if self._leave_out(f"scalar/{name}", wrong):
                 raise wrong from error
             return
-        core.save_scalar(str(name), number, timestamp)
+        at = None if step is None else integer(f"step of scalar '{name}'", step)
+        core.save_scalar(str(name), number, timestamp, at)
 
     @fails_open
     def save_tensor(
@@ -458,6 +497,13 @@ class BaseHook:
     def stats(self) -> Mapping[str, float]:
         """What was saved, dropped, skipped and lost so far, as the run's ledger has it."""
         return {} if self._core is None else self._core.stats
+
+    def __enter__(self: HookType) -> HookType:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Closes the hook; as failed, or interrupted, if an exception ends the block."""
+        self._close("close", *ending_of(error))
 
     def close(self) -> None:
         """Writes what is left and marks the run as ended. Later calls do nothing.

@@ -40,7 +40,7 @@ class Hook(BaseHook):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
 
     Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
-    gradients are accumulated. At a step of which nothing is saved, nothing of the hook is attached
+    gradients are accumulated; in EVAL and PREDICT none are. At a step of which nothing is saved, nothing of the hook is attached
     to the model but one callback of the registered module itself.
     """
 
@@ -182,6 +182,17 @@ class Hook(BaseHook):
 
     # Steps.
 
+    def set_mode(self, mode: ModeKeys) -> None:
+        """Steps from now on are of `mode`; a change of it ends the step."""
+        before = self.mode
+        super().set_mode(mode)
+        if mode is not before:
+            self._forwards = 0
+
+    def _forwards_of_step(self) -> int:
+        gathers = self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
+        return self.forwards_per_step if gathers else 1
+
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
 
@@ -198,7 +209,7 @@ class Hook(BaseHook):
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
-        self._forwards = self._forwards % self.forwards_per_step + 1
+        self._forwards = self._forwards % self._forwards_of_step() + 1
         if self._backward is not None:
             self._backward.expect(watched)
         if self._forwards == 1 and "_start_step" not in self._off:
@@ -220,6 +231,17 @@ class Hook(BaseHook):
             self._attachment = Attachment(self, core)
         self._attachment.attach(self._watched(), watched, traced)
 
+    def end_step(self) -> None:
+        """Ends the current step, so that its files appear; the next forward pass begins another.
+
+        Otherwise it ends with the next step, a change of the mode, or the hook. Scalars that are
+        saved before the next step still belong to it.
+        """
+        super().end_step()
+        self._forwards = 0
+        if self._backward is not None:
+            self._backward.forget()
+
     def _belongs_to_next_step(self) -> bool:
         # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
         # to the step of the two.
@@ -234,7 +256,7 @@ class Hook(BaseHook):
         return not self._backward.is_due
 
     def _is_last_forward(self) -> bool:
-        return self._forwards == self.forwards_per_step
+        return self._forwards == self._forwards_of_step()
 
     def _failed(self, part: str, error: Exception) -> bool:
         if self._attachment is not None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Union
 
 from smdebug import _core
+from smdebug.core.checks import flag, integer, names, path, refuse_type
+from smdebug.trials.tensor import worker_of
 from smdebug.trials.trial import Trial
 from smdebug.trials.utils import create_trial
 
@@ -34,18 +36,23 @@ def check(
     kept in `<run>/rules/`, too. SMDebugValueError and InsufficientInformationForRuleInvocation for
     rules that are refused; one that fails later has the status Error.
     """
-    trial = run if isinstance(run, Trial) else create_trial(os.fspath(run))
+    wanted = rules if isinstance(rules, str) or not isinstance(rules, Iterable) else list(rules)
+    chosen = names("rules", wanted, "a rule")
+    if isinstance(other_trials, (str, os.PathLike)) or not isinstance(other_trials, Iterable):
+        refuse_type("other_trials", other_trials, "a list of paths or trials")
     others = [
-        other._place if isinstance(other, Trial) else os.fspath(other) for other in other_trials
+        other._place if isinstance(other, Trial) else path("other_trials", other)
+        for other in other_trials
     ]
+    trial = run if isinstance(run, Trial) else create_trial(path("run", run))
     texts = _core.check_run(
         trial._reader,
-        [rules] if isinstance(rules, str) else list(rules),
-        start_step,
-        end_step,
-        worker,
-        all_workers,
+        chosen,
+        integer("start_step", start_step),
+        None if end_step is None else integer("end_step", end_step),
+        worker_of(worker),
+        flag("all_workers", all_workers),
         others,
-        write_reports,
+        flag("write_reports", write_reports),
     )
     return [json.loads(text) for text in texts]

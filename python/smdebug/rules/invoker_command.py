@@ -100,4 +100,5 @@ def _tell(as_json: bool, told: dict[str, Any]) -> None:
     elif told["event"] == "finding":
         print(f"step {told['step']}: {told['message']}", flush=True)
     else:
-        print(f"{told['name']}  {told['status']} at {told['fired_total']} steps", flush=True)
+        steps = "1 step" if told["fired_total"] == 1 else f"{told['fired_total']} steps"
+        print(f"{told['name']}  {told['status']} at {steps}", flush=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from smdebug.core.checks import integers
+
 if TYPE_CHECKING:
     from smdebug.trials.tensor import Tensor
     from smdebug.trials.trial import Trial
@@ -23,7 +25,7 @@ class RequiredTensorsForTrial:
             names = self.trial.tensor_names(regex=name)
         else:
             names = [self.trial.tensor(name).name]
-        needed = list(steps)
+        needed = integers("steps", steps)
         for found in names:
             self._steps.setdefault(found, []).extend(needed)
 

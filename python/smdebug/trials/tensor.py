@@ -34,11 +34,11 @@ class Tensor:
     """
 
     def __init__(self, name: str, trial: Trial, cache: bool = False) -> None:
-        self.name = text("tensor name", name, "a name")
         self.trial = trial
         self.cache = cache
         reader = trial._reader
-        self._opened = (reader, reader.tensor(name))
+        self._opened = (reader, reader.tensor(text("tensor name", name, "a name")))
+        self.name: str = self._opened[1].name
 
     @property
     def _reader(self) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from smdebug import _core
 from smdebug.core import html
-from smdebug.core.checks import flag, integer, names, refuse_type, text
+from smdebug.core.checks import flag, integer, integers, names, refuse_type, text
 from smdebug.core.collection import Collection
 from smdebug.core.config_constants import (
     TRAINING_END_DELAY_REFRESH_DEFAULT,
@@ -242,11 +242,15 @@ class Trial:
         return self.tensor_names(step=step, mode=mode, regex=regex, collection=collection)
 
     def has_tensor(self, tname: str) -> bool:
-        """Whether anything was saved under the name."""
+        """Whether anything was saved under the name, or under scalar/ and the name."""
         return bool(self._reader.has_tensor(text("tname", tname, "a name")))
 
     def tensor(self, tname: str) -> Tensor:
-        """The tensor; TensorUnavailable if nothing was saved under the name."""
+        """The tensor; TensorUnavailable if nothing was saved under the name.
+
+        A scalar is found by the name it was saved with, too: "loss" is "scalar/loss" if no
+        tensor is called loss.
+        """
         return Tensor(text("tname", tname, "a name"), self, self.cache)
 
     def steps(
@@ -321,9 +325,7 @@ class Trial:
         StepUnavailable for one that never will be; NoMoreData if the job ended
         before it.
         """
-        if isinstance(required_steps, (str, bytes)) or not isinstance(required_steps, Iterable):
-            refuse_type("required_steps", required_steps, "a list of whole numbers")
-        steps = [integer("required_steps", step) for step in required_steps]
+        steps = integers("required_steps", required_steps)
         self._reader.wait_for_steps(steps, number_of(mode))
 
     def inputs(self, step: int, mode: ModeKeys = ModeKeys.GLOBAL) -> list[Array]:

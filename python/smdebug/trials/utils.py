@@ -44,7 +44,7 @@ def create_trial(
         )
     path = checks.path("path", path).strip()
     if not path:
-        raise SMDebugValueError("create_trial() needs the path of a run, not an empty text")
+        raise SMDebugValueError("create_trial() needs the path of a run, not an empty string")
     name = checks.text("name", name or os.path.basename(path.rstrip("/")), "a name")
     if path.startswith(_S3):
         bucket, _, prefix = path[len(_S3) :].partition("/")

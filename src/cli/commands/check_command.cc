@@ -12,6 +12,7 @@
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "src/cli/command.h"
+#include "src/cli/commands/export_file.h"
 #include "src/cli/commands/judge_options.h"
 #include "src/cli/output/junit.h"
 #include "src/cli/output/rule_text.h"
@@ -24,7 +25,8 @@ namespace {
 // Findings of one rule that the text shows; JSON has more.
 constexpr size_t kMostFindings = 5;
 
-void PrintReport(const RuleReport& report, Streams streams) {
+void PrintReport(const RuleReport& report, const std::string& run,
+                 Streams streams) {
   const std::string status(StatusName(report.status));
   const bool is_bad = report.status == RuleStatus::kIssuesFound ||
                       report.status == RuleStatus::kError;
@@ -51,6 +53,9 @@ void PrintReport(const RuleReport& report, Streams streams) {
                                Counted(report.unreadable_steps, "step"),
                                Printable(report.unreadable));
   }
+  for (const std::string& line : FileLines(report, run)) {
+    streams.out << "  " << line << '\n';
+  }
 }
 
 // `smdebug check <run>`: judges what a run holds, once.
@@ -76,23 +81,23 @@ class CheckCommand final : public Command {
     return {{kExitOk, "no rule fired"},
             {kExitFound, "a rule fired"},
             {kExitError,
-             "a rule could not be evaluated, such as for want of tensors, or "
-             "the call is wrong"}};
+             "a rule could not be evaluated, for example because tensors are "
+             "missing, or the call is wrong"}};
   }
   std::string_view details() const override {
-    return R"(Judges every complete step from the first to the last, with all rules in one pass. `smdebug rules` lists the rules, `smdebug rules <Name>` tells the
-parameters of one. In `Name:param=value` a comma separates the items of a list. A value with a colon, or a regex with a comma, goes in as JSON:
+    return R"(Judges every complete step from the first to the last, with all rules in one pass. `smdebug rules` lists the rules, `smdebug rules <Name>` describes
+one and its parameters. In `Name:param=value` a comma separates the items of a list. A value with a colon, or a regex with a comma, goes in as JSON:
 `Name{"tensor_regex": ["a{1,2}", "b"]}`.
 
 Besides its own parameters each rule takes `start_step`, `end_step`, `other_trials` and `other_trial_0`, `other_trial_1` and so on, which go before the options.
 
 `path/to/file.py:ClassName` is a class of a Python file that derives from `smdebug.rules.Rule`, as those written for smdebug 1.0 do; in `--config` it is
 `rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: the one that `smdebug` was installed into by pip, else `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
-with the command. Parameters are those of the constructor: texts, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
-it an `Error`, with the exception as details. `--worker` and `--all-workers` are refused, for such a rule asks for workers itself.
+with the command. Parameters are those of the constructor: strings, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
+it an `Error`, with the exception as details. `--worker` and `--all-workers` are refused, since such a rule asks for workers itself.
 
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
-findings tell whose they are.
+findings name the worker.
 
 A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, or if the run does not save what the rule needs;
 the details say what. On a run without end marker `StalledTrainingRule` compares the time of the newest file with now.
@@ -100,8 +105,8 @@ the details say what. On a run without end marker `StalledTrainingRule` compares
 The report of each rule is kept in `<run>/rules/<name>.json`. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
 them. If the run cannot be written to, a message says so, and the rest is the same.
 
-With `--action` each rule that fires has the action done, at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is told on standard
-error, and in `<run>/rules/actions.jsonl`, also with `--no-reports`. A step that an earlier call has told about has nothing done again.
+With `--action` each rule that fires has the action done, at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is reported on standard
+error, and in `<run>/rules/actions.jsonl`, also with `--no-reports`. What an earlier call has acted on is not acted on again. Where an action is not done, a message says why.
 
 JSON: a list with one object per rule.
 
@@ -113,17 +118,18 @@ JSON: a list with one object per rule.
 | `details` | why; empty if there is nothing to say |
 | `fired_total` | at how many steps the rule fired |
 | `fired_steps` | the first 1,000 of them, over all modes |
-| `fired_ranges` | all of them, in at most 100 ranges of `[first, last, count]`: the rule fired at every judged step of a range, unless there are so many ranges that near ones had to be joined; `count` tells |
+| `fired_ranges` | all of them, in at most 100 ranges of `[first, last, count]`: the rule fired at every judged step of a range, unless there are so many ranges that near ones had to be joined; `count` shows it |
 | `findings_total` | how many findings there are, one per step, tensor and worker |
 | `findings` | the first 100: `step`, `mode`, `tensor`, `worker`, `value`, `threshold`, `message` |
 | `steps_judged`, `last_step` | how far it came; the last is null before the first step |
 | `ended` | whether every step was judged |
+| `files` | what the rule has written for people, such as a page, below the run |
 )";
   }
 
   void Declare(CLI::App& app) override {
     options_.Declare(app);
-    app.add_option("--junit", junit_, "Write the reports in JUnit's XML, too")
+    app.add_option("--junit", junit_, "Also write the reports as JUnit XML")
         ->type_name("FILE");
   }
 
@@ -131,8 +137,10 @@ JSON: a list with one object per rule.
     InvokeOptions options = options_.ForInvoker();
     const RuleSet rules(options_.Evaluations(), options);
     const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    if (!junit_.empty()) RequireFilePath(junit_);
     const auto storage = query::OpenFolder(options_.run);
     const auto trial = query::OpenRun(storage);
+    const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, options_.worker);
     options.reports = options_.ReportsIn(storage);
     options.on_fire = [&](const RuleFire& fire) {
@@ -145,15 +153,19 @@ JSON: a list with one object per rule.
     };
     const std::vector<RuleReport> reports =
         rules.JudgeOnce(*trial, *storage, std::move(options));
-    Print(reports, streams);
+    Print(reports, trial->path(), streams);
+    TellNotDone(*actions, reports, streams.err);
     if (!junit_.empty()) WriteJunit(reports, trial->path());
     return ExitCodeOf(reports);
   }
 
  private:
-  void Print(const std::vector<RuleReport>& reports, Streams streams) const {
+  void Print(const std::vector<RuleReport>& reports, const std::string& run,
+             Streams streams) const {
     if (!options_.json) {
-      for (const RuleReport& report : reports) PrintReport(report, streams);
+      for (const RuleReport& report : reports) {
+        PrintReport(report, run, streams);
+      }
       return;
     }
     Json all = Json::array();

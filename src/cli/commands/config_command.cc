@@ -43,8 +43,8 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
 
   void Declare(CLI::App& app) override {
     app.add_option("file", file_,
-                   "JSON configuration; default: SMDEBUG_CONFIG_FILE_PATH, "
-                   "else SageMaker's own place")
+                   "JSON file; default: the one that SMDEBUG_CONFIG_FILE_PATH "
+                   "names, else SageMaker's own")
         ->type_name("");
     app.add_option_function<std::string>(
            "--framework",
@@ -76,6 +76,8 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
     } catch (const ConfigFileError&) {
       throw;  // Names the file itself.
     } catch (const Error& error) {
+      // What is wrong with the file as a whole begins with its name.
+      if (std::string_view(error.what()).starts_with(path + ":")) throw;
       throw Error(path + ": " + error.what());
     }
   }

@@ -91,6 +91,12 @@ TEST_F(ConfigCommandTest, RefusesACollectionThatCouldNeverMatch) {
   EXPECT_THAT(outcome.err, HasSubstr("'relu'"));
 }
 
+TEST_F(ConfigCommandTest, NamesAFileThatIsWrongAsAWholeOnce) {
+  Write("[]");
+  EXPECT_THAT(CallCli({"config", path_}).err,
+              StartsWith("smdebug: " + path_ + ": '[]' is not allowed"));
+}
+
 TEST_F(ConfigCommandTest, NamesThePlaceOfASyntaxErrorOnce) {
   Write("{\n  \"LocalPath\": }");
   const CliOutcome outcome = CallCli({"config", path_});

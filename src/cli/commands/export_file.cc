@@ -14,22 +14,27 @@ constexpr size_t kBuffer = size_t{1} << 20;
 
 }  // namespace
 
-ExportFile::ExportFile(const std::string& path, bool replace) {
+void RequireFilePath(const std::string& path) {
   const std::filesystem::path full = std::filesystem::absolute(path);
-  const std::string name = full.filename().string();
-  if (name.empty() || std::filesystem::is_directory(full)) {
+  if (full.filename().empty() || std::filesystem::is_directory(full)) {
     throw Error(fmt::format("{}: is a folder; give the name of a file", path));
   }
+  if (!std::filesystem::is_directory(full.parent_path())) {
+    throw Error(fmt::format("{}: there is no folder {}", path,
+                            full.parent_path().string()));
+  }
+}
+
+ExportFile::ExportFile(const std::string& path, bool replace) {
+  RequireFilePath(path);
+  const std::filesystem::path full = std::filesystem::absolute(path);
+  const std::string name = full.filename().string();
   if (name.ends_with(".tmp")) {
     throw Error(fmt::format(
         "{}: names that end in .tmp are for files being written", path));
   }
   if (!replace && std::filesystem::exists(full)) {
     throw Error(fmt::format("{}: is there already; --force replaces it", path));
-  }
-  if (!std::filesystem::is_directory(full.parent_path())) {
-    throw Error(fmt::format("{}: there is no folder {}", path,
-                            full.parent_path().string()));
   }
   folder_ = OpenLocalStorage(full.parent_path().string());
   file_ = folder_->Create(name);

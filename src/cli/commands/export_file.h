@@ -10,6 +10,10 @@
 
 namespace smdebug::cli {
 
+// Throws Error if `path` can be no file: it is a folder, or is in a folder that
+// is not there.
+void RequireFilePath(const std::string& path);
+
 // A new file that appears under its name only when it is whole. Destroyed
 // before that, it leaves nothing. One thread at a time.
 class ExportFile {

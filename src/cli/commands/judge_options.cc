@@ -44,26 +44,25 @@ void JudgeOptions::Declare(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_option("--config", config,
-                 "JSON file with rules in the form of SageMaker's "
+                 "JSON file with rules, in the form of SageMaker's "
                  "DebugRuleConfigurations")
       ->type_name("FILE");
   AddWhole(
       app, "--start-step", {}, [this](int64_t step) { start_step = step; },
-      "First step to judge, over all modes; default: 0");
+      "First step to judge, counted over all modes; default: 0");
   AddWhole(
       app, "--end-step", {}, [this](int64_t step) { end_step = step; },
-      "Judge steps below this one; default: all");
+      "Judge only steps before this one; default: all");
   AddWorker(app, worker);
   app.add_flag("--all-workers", all_workers,
-               "Judge what each worker saved, apart")
+               "Judge what each worker saved separately")
       ->excludes("--worker");
   app.add_option("--other-trial", other_trials,
                  "Folder of a run to compare with; may be given several times")
       ->type_name("RUN")
       ->expected(1)
       ->take_all();
-  app.add_flag("--no-reports", no_reports,
-               "Leave <run>/rules/ as it is: write no reports");
+  app.add_flag("--no-reports", no_reports, "Write no reports to <run>/rules/");
   app.add_option("--action", actions,
                  fmt::format("Do this when a rule fires: {}; may be given "
                              "several times",
@@ -71,7 +70,7 @@ void JudgeOptions::Declare(CLI::App& app) {
       ->type_name("ACTION")
       ->expected(1)
       ->take_all();
-  app.add_flag("--dry-run", dry_run, "Tell what actions would do, only");
+  app.add_flag("--dry-run", dry_run, "Only say what the actions would do");
   AddJson(app, json);
 }
 
@@ -125,6 +124,13 @@ InvokeOptions JudgeOptions::ForInvoker() const {
 std::shared_ptr<Storage> JudgeOptions::ReportsIn(
     std::shared_ptr<Storage> run_storage) const {
   return no_reports ? nullptr : std::move(run_storage);
+}
+
+void TellNotDone(const actions::FireActions& actions,
+                 std::span<const RuleReport> reports, std::ostream& err) {
+  for (const std::string& line : actions.NotDone(reports)) {
+    err << "smdebug: " << Printable(line) << '\n';
+  }
 }
 
 int ExitCodeOf(std::span<const RuleReport> reports) {

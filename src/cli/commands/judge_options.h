@@ -55,6 +55,10 @@ struct JudgeOptions {
       std::shared_ptr<Storage> run_storage) const;
 };
 
+// Says on `err` which actions were not done at all, and why.
+void TellNotDone(const actions::FireActions& actions,
+                 std::span<const RuleReport> reports, std::ostream& err);
+
 // 2 if some rule could not be evaluated, else 1 if one fired, else 0.
 int ExitCodeOf(std::span<const RuleReport> reports);
 

@@ -95,7 +95,7 @@ class RulesCommand final : public Command {
  public:
   std::string_view name() const override { return "rules"; }
   std::string_view summary() const override {
-    return "List the built-in rules, or tell about one.";
+    return "List the built-in rules, or describe one.";
   }
   std::string_view examples() const override {
     return "  smdebug rules\n"
@@ -116,10 +116,11 @@ not allowed themselves, `meaning`) and `collections` (`CollectionName`, `Collect
   }
 
   void Declare(CLI::App& app) override {
-    app.add_option("name", name_, "Tell about this rule")->type_name("");
+    app.add_option("name", name_, "The rule to describe; default: list all")
+        ->type_name("");
     AddJson(app, json_);
     app.add_flag("--hook-config", hook_config_,
-                 "Print the hook configuration that feeds it")
+                 "Print the hook configuration that saves what it needs")
         ->excludes("--json");
   }
 

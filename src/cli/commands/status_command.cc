@@ -21,7 +21,8 @@ class StatusCommand final : public Command {
  public:
   std::string_view name() const override { return "status"; }
   std::string_view summary() const override {
-    return "Show what a run holds, how it fares and what was lost or damaged.";
+    return "Show what a run holds, how it is doing, and what was lost or "
+           "damaged.";
   }
   std::string_view examples() const override {
     return "  smdebug status ./run\n"
@@ -30,7 +31,7 @@ class StatusCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {
-        {kExitOk, "nothing is damaged, dropped or lost, no write failed"},
+        {kExitOk, "nothing is damaged, dropped or lost, and no write failed"},
         {kExitFound, "something is; stalls and skipped tensors do not count"},
         {kExitError, "the path is missing, is a file, or holds no run"}};
   }
@@ -43,7 +44,8 @@ run       /home/ada/run
 state     running: worker_0 last updated 3 s ago
 workers   1 of 1 (worker_0)
 steps     101 (0..1000)
-tensors   2020
+tensors   20
+values    2020
 size      15.3 MiB
 scalars   1001
 stalls    2 (0.25 s)
@@ -57,11 +59,12 @@ damage    none
 
 | Line | Meaning |
 |---|---|
-| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes; `no end marker`: there is no ledger that tells more. On another machine a process counts as gone when its ledger has not changed for five minutes. |
+| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes; `no end marker`: there is no ledger that says more. On another machine a process counts as gone when its ledger has not changed for five minutes. |
 | `id` | the identity of the run; runs of smdebug 1.0 have none |
 | `workers` | workers with files, of those declared |
 | `steps` | steps that at least one worker saved, the first and the last |
-| `tensors` | values in the index files: tensors, reductions, and scalars at steps with files |
+| `tensors` | how many tensors there are, by name, as `smdebug ls` lists them |
+| `values` | what was saved of them: a tensor, a reduction or a scalar at a step, each counts |
 | `size` | bytes of the event files |
 | `scalars` ... `lost` | sums over the [ledgers](../formats/run-folder.md). If there is none, as in runs of smdebug 1.0, or none that can be read, one line says so. |
 | `trouble` | the first messages from the ledgers |
@@ -83,10 +86,10 @@ followed below its folder. An event file without an index is a step being writte
 | `ended` | whether the end marker is there |
 | `num_workers` | as declared; 0 if no collections file says |
 | `steps`, `first_step`, `last_step` | over all workers; the last two are null without steps |
-| `tensors`, `bytes` | over all workers |
+| `tensors`, `values`, `bytes` | over all workers |
 | `ledgers` | how many there are; the next keys are sums over them |
 | `scalars`, `stalls`, `stalled_seconds`, `dropped`, `skipped`, `errors`, `lost` | |
-| `workers` | list of objects: `worker`, `steps`, `first_step`, `last_step`, `tensors`, `bytes`, `ledger` |
+| `workers` | list of objects: `worker`, `steps`, `first_step`, `last_step`, `values`, `bytes`, `ledger` |
 | `workers[].ledger` | null, or `run`, `job`, `host`, `pid`, `started`, `updated`, `closed`, `ending`, `reason`, `last_step` and the same counters, and `messages` |
 | `damage` | list of objects: `file`, `reason` |
 )";
@@ -104,7 +107,7 @@ followed below its folder. An event file without an index is a step being writte
     if (json_) {
       PrintJson(streams.out, query::ToJson(status));
     } else {
-      streams.out << StatusText(status);
+      streams.out << StatusText(status, streams.out_terminal);
     }
     return status.well() ? kExitOk : kExitFound;
   }

@@ -81,7 +81,7 @@ TEST_F(StatusCommandTest, ARunInProgressIsWell) {
   EXPECT_THAT(out_, StartsWith("run       " + dir_.path().string() + "\n"));
   EXPECT_THAT(out_, HasSubstr("state     running: worker_0"));
   EXPECT_THAT(out_, HasSubstr("steps     2 (0..1000)\n"));
-  EXPECT_THAT(out_, HasSubstr("tensors   4\n"));
+  EXPECT_THAT(out_, HasSubstr("tensors   2\nvalues    4\n"));
   EXPECT_THAT(out_, HasSubstr("size      200 B\n"));
   EXPECT_THAT(out_, EndsWith("damage    none\n"));
   EXPECT_THAT(err_, IsEmpty());
@@ -138,7 +138,8 @@ TEST_F(StatusCommandTest, JsonIsOneObject) {
   EXPECT_EQ(json["state"], "running");
   EXPECT_EQ(json["well"], true);
   EXPECT_EQ(json["steps"], 1);
-  EXPECT_EQ(json["tensors"], 4);
+  EXPECT_EQ(json["tensors"], 2);
+  EXPECT_EQ(json["values"], 4);
   EXPECT_EQ(json["workers"].size(), 2u);
   EXPECT_EQ(json["damage"].size(), 0u);
 }

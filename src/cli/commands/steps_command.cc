@@ -31,8 +31,8 @@ class StepsCommand final : public Command {
            "  smdebug steps ./run | tail -n 1\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "always, also if no step was saved"},
-            {kExitError, "no run there"}};
+    return {{kExitOk, "always, even if no step was saved"},
+            {kExitError, "there is no run"}};
   }
   std::string_view details() const override {
     return R"(One number per line, and nothing else without `--long`. With `--mode` it is the step counted within the mode. A step is complete when every worker has saved
@@ -46,8 +46,9 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
     AddRun(app, run_);
     AddMode(app, mode_);
     app.add_flag("--incomplete", incomplete_,
-                 "Also steps that some worker has not saved yet");
-    app.add_flag("--long", long_, "Also mode, step in the mode and workers");
+                 "Also list steps that some worker has not saved yet");
+    app.add_flag("--long", long_,
+                 "Also show mode, step within the mode, and workers");
     AddJson(app, json_);
   }
 

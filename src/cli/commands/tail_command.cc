@@ -47,10 +47,7 @@ std::string LineText(const StepLine& line) {
   const size_t shown = std::min(line.numbers.size(), kMostNumbers);
   for (size_t i = 0; i < shown; ++i) {
     const StepNumber& number = line.numbers[i];
-    std::string_view name = number.name;
-    constexpr std::string_view kScalar = "scalar/";
-    if (name.starts_with(kScalar)) name.remove_prefix(kScalar.size());
-    text += fmt::format("  {} {}", name, ShortNumber(number.value));
+    text += fmt::format("  {} {}", number.name, ShortNumber(number.value));
   }
   if (shown < line.numbers.size()) {
     text += fmt::format("  and {} more", line.numbers.size() - shown);
@@ -95,13 +92,13 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   void Declare(CLI::App& app) override {
     AddRun(app, run_);
     AddRegex(app, "--tensor", options_.regexes,
-             "Show the numbers of tensors in whose name this matches "
-             "(Python's dialect); default: all of one element");
+             "Show the numbers of tensors whose name this matches "
+             "(Python's syntax); default: all of one element");
     AddWhole(
         app, "--from", {}, [this](int64_t step) { options_.from = step; },
-        "First step to show, over all modes; default: the last 10");
+        "First step to show, counted over all modes; default: the last 10");
     AddSeconds(app, "--timeout", timeout_,
-               "Give up when nothing new comes for so many seconds; default: "
+               "Give up after this many seconds without anything new; default: "
                "never");
     AddJson(app, json_);
   }

@@ -96,14 +96,14 @@ class VerifyCommand final : public Command {
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "nothing is damaged"},
             {kExitFound, "something is"},
-            {kExitError, "no run there, or it cannot be read"}};
+            {kExitError, "there is no run, or it cannot be read"}};
   }
   std::string_view details() const override {
     return R"(Reads the collections, the ledgers, every index file and every event file. Each value must lie where its index says, have the right checksum, decode, and
 carry its name; the rest of an event file must be whole records too. Runs of smdebug 1.0 have no checksums: their framing and content are checked, and the
 summary says how many values carry none.
 
-An event file whose index is damaged cannot be checked: only the index tells what it holds. It is named with its index. One that has no index is what a writer leaves that was
+An event file whose index is damaged cannot be checked: only the index says what it holds. It is named with its index. One that has no index is what a writer leaves that was
 killed between the two. It is mentioned, and is not damage. `.tmp` files are ignored.
 
 A step that the ledger of a worker counts and that is not there is damage. So is a symbolic link in place of a folder or file of a run: none is followed. To keep a run on another

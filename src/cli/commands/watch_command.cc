@@ -15,6 +15,7 @@
 #include "src/cli/commands/judge_options.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/options.h"
+#include "src/cli/output/rule_text.h"
 #include "src/cli/output/text.h"
 #include "src/cli/output/watch_view.h"
 #include "src/query/open_run.h"
@@ -33,6 +34,21 @@ bool HasStopped(const ActionOutcome& outcome) {
   return outcome.kind == "stop" &&
          outcome.result == ActionOutcome::Result::kDone;
 }
+
+// There is a view while this is.
+class ViewScope {
+ public:
+  ViewScope(std::optional<WatchView>& view, Streams streams, bool json)
+      : view_(view) {
+    view_.emplace(streams.out, streams.out_terminal, json);
+  }
+  ~ViewScope() { view_.reset(); }
+  ViewScope(const ViewScope&) = delete;
+  ViewScope& operator=(const ViewScope&) = delete;
+
+ private:
+  std::optional<WatchView>& view_;
+};
 
 // `smdebug watch <run>`: judges each step as it is saved.
 class WatchCommand final : public Command {
@@ -63,7 +79,7 @@ class WatchCommand final : public Command {
 was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that did not finish: that it has
 failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. Of a job on another machine the command must see nothing change for five minutes first.
 
-On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. Elsewhere
+On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. What a rule of a Python file prints appears above it. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
 
 Rules, options and reports are those of `check`, and the verdicts are the same. What was judged a thousand steps ago and more is forgotten, so that a long job takes no more memory; rules
@@ -71,9 +87,9 @@ have taken from it what they need. `<run>/rules/<name>.json` is written when a r
 it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`.
 
 A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
-the first call has told is not told again.
+the first call has reported is not reported again.
 
-With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line tells what became of each. While one is done,
+With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line reports what became of each. While one is done,
 nothing is judged. After a stop the command judges what the job has left, and ends.
 
 JSON: one object per line. `event` is `finding`, with `name` and the keys of a finding, `action`, with `name`, `action`, `target`, `outcome` and `detail`, or, at the end, `report`, with the keys of `check --json`.
@@ -83,7 +99,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   void Declare(CLI::App& app) override {
     options_.Declare(app);
     AddSeconds(app, "--timeout", timeout_,
-               "Give up when nothing new comes for so many seconds; default: "
+               "Give up after this many seconds without anything new; default: "
                "never");
   }
 
@@ -105,6 +121,17 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   int Watch(const InterruptScope& interrupt, Streams streams) {
     InvokeOptions options = options_.ForInvoker();
     options.go_on = [&] { return !interrupt.interrupted(); };
+    // Where what rules print would run into the view.
+    if (streams.out_terminal.is_terminal && streams.err_terminal.is_terminal &&
+        !options_.json) {
+      options.on_print = [&](std::string_view line) {
+        if (view_) {
+          view_->TellPrinted(line);
+        } else {
+          streams.err << line << '\n';
+        }
+      };
+    }
     const RuleSet rules(options_.Evaluations(), options);
     const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     waiting_since_ = Clock::now();
@@ -113,9 +140,11 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
         [&] { return !interrupt.interrupted() && !TimedOut(); });
     if (!storage) return Stopped(interrupt, streams);
     const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
+    const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, options_.worker);
 
-    WatchView view(streams.out, streams.out_terminal, options_.json);
+    const ViewScope scope(view_, streams, options_.json);
+    WatchView& view = *view_;
     int64_t steps = 0;
     bool is_job_stopped = false;
     options.recent_steps = kRecentSteps;
@@ -141,6 +170,13 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);
     view.End(verdict);
+    for (const RuleReport& report : verdict.reports) {
+      if (options_.json) break;
+      for (const std::string& line : FileLines(report, trial->path())) {
+        streams.out << Printable(report.name) << ": " << line << '\n';
+      }
+    }
+    TellNotDone(*actions, verdict.reports, streams.err);
     TellEnd(trial->run_info(), streams.err);
     const int code = ExitCodeOf(verdict.reports);
     if (verdict.ended) return code;
@@ -166,6 +202,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   JudgeOptions options_;
   std::optional<double> timeout_;
   Clock::time_point waiting_since_;
+  std::optional<WatchView> view_;  // While there is one.
 };
 
 }  // namespace

@@ -26,6 +26,15 @@ std::string OutcomeText(const std::string& rule, const ActionOutcome& outcome) {
                                outcome.detail));
 }
 
+std::vector<std::string> FileLines(const RuleReport& report,
+                                   const std::string& run) {
+  std::vector<std::string> lines;
+  for (const std::string& file : report.files) {
+    lines.push_back(Printable(fmt::format("see {}/{}", run, file)));
+  }
+  return lines;
+}
+
 Json ReportJson(const RuleReport& report) {
   return Json::parse(ToJson(report));
 }

@@ -24,9 +24,17 @@ constexpr size_t kMaxWorkers = 16;
 // Lines of a label and a text. One thread at a time.
 class Screen {
  public:
-  void Line(std::string_view label, std::string_view text) {
-    fmt::format_to(std::back_inserter(out_), "{:<9} {}\n", label,
-                   Printable(text));
+  explicit Screen(const Terminal& terminal) : terminal_(terminal) {}
+
+  // One that someone should look at, if `is_bad`.
+  void Line(std::string_view label, std::string_view text,
+            bool is_bad = false) {
+    const std::string line = fmt::format("{:<9} {}", label, Printable(text));
+    out_ += is_bad ? Paint(terminal_, Colour::kRed, line) : line;
+    out_ += '\n';
+  }
+  void Count(std::string_view label, int64_t count, bool is_bad = false) {
+    Line(label, fmt::format("{}", count), is_bad);
   }
   void More(size_t hidden) {
     if (hidden > 0) Line("", fmt::format("... and {} more", hidden));
@@ -35,8 +43,15 @@ class Screen {
   std::string Take() { return std::move(out_); }
 
  private:
+  const Terminal terminal_;
   std::string out_;
 };
+
+// Whether the job came to a bad end.
+bool IsBadEnd(RunState state) {
+  return state == RunState::kFailed || state == RunState::kInterrupted ||
+         state == RunState::kKilled;
+}
 
 std::string StateText(const RunStatus& status) {
   std::string open;
@@ -88,13 +103,13 @@ void AddCounters(const RunStatus& status, Screen& screen) {
     return;
   }
   const HookStats& stats = totals.stats;
-  screen.Line("scalars", fmt::format("{}", stats.scalars_saved));
+  screen.Count("scalars", stats.scalars_saved);
   screen.Line("stalls", fmt::format("{} ({:.2f} s)", stats.stalls,
                                     stats.stalled_seconds));
-  screen.Line("dropped", fmt::format("{}", stats.dropped));
-  screen.Line("skipped", fmt::format("{}", stats.skipped));
-  screen.Line("errors", fmt::format("{}", stats.errors));
-  screen.Line("lost", fmt::format("{}", stats.lost));
+  screen.Count("dropped", stats.dropped, stats.dropped > 0);
+  screen.Count("skipped", stats.skipped);
+  screen.Count("errors", stats.errors, stats.errors > 0);
+  screen.Count("lost", stats.lost, stats.lost > 0);
 }
 
 void AddMessages(const RunSummary& summary, Screen& screen) {
@@ -107,7 +122,7 @@ void AddMessages(const RunSummary& summary, Screen& screen) {
   }
   const size_t shown = std::min(lines.size(), kMaxMessages);
   for (size_t i = 0; i < shown; ++i) {
-    screen.Line(i == 0 ? "trouble" : "", lines[i]);
+    screen.Line(i == 0 ? "trouble" : "", lines[i], /*is_bad=*/true);
   }
   screen.More(lines.size() - shown);
 }
@@ -116,11 +131,12 @@ void AddDamage(const std::vector<Damage>& damage, Screen& screen) {
   screen.Line("damage",
               damage.empty()
                   ? std::string("none")
-                  : fmt::format("{} {}", damage.size(),
-                                damage.size() == 1 ? "file" : "files"));
+                  : Counted(static_cast<int64_t>(damage.size()), "file"),
+              !damage.empty());
   const size_t shown = std::min(damage.size(), kMaxDamage);
   for (size_t i = 0; i < shown; ++i) {
-    screen.Line("", fmt::format("{}: {}", damage[i].file, damage[i].reason));
+    screen.Line("", fmt::format("{}: {}", damage[i].file, damage[i].reason),
+                /*is_bad=*/true);
   }
   screen.More(damage.size() - shown);
 }
@@ -134,7 +150,7 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
   constexpr auto kRow =
       "{:<{}}  {:>22}  {:>9}  {:>10}  {:>7}  {:>7}  {:>7}  {:>6}  {:>5}  {}\n";
   screen.Raw("\n");
-  screen.Raw(fmt::format(kRow, "worker", width, "steps", "tensors", "size",
+  screen.Raw(fmt::format(kRow, "worker", width, "steps", "values", "size",
                          "scalars", "dropped", "skipped", "errors", "lost",
                          "closed"));
   for (size_t i = 0; i < shown; ++i) {
@@ -147,30 +163,33 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
     screen.Raw(fmt::format(
         kRow, Printable(worker.worker), width,
         StepsText(worker.steps, worker.first_step, worker.last_step),
-        worker.tensors, HumanBytes(worker.bytes), stats.scalars_saved,
+        worker.values, HumanBytes(worker.bytes), stats.scalars_saved,
         stats.dropped, stats.skipped, stats.errors, stats.lost, closed));
   }
   if (shown < summary.workers.size()) {
-    screen.Raw(fmt::format("... and {} more workers; --json lists them all\n",
-                           summary.workers.size() - shown));
+    screen.Raw(fmt::format(
+        "... and {}; --json lists them all\n",
+        Counted(static_cast<int64_t>(summary.workers.size() - shown),
+                "more worker")));
   }
 }
 
 }  // namespace
 
-std::string StatusText(const RunStatus& status) {
+std::string StatusText(const RunStatus& status, const Terminal& terminal) {
   const RunSummary& summary = status.summary;
   const RunTotals& totals = status.totals;
-  Screen screen;
+  Screen screen(terminal);
   screen.Line("run", status.run);
-  screen.Line("state", StateText(status));
+  screen.Line("state", StateText(status), IsBadEnd(summary.info.state));
   if (!status.summary.info.id.empty()) {
     screen.Line("id", status.summary.info.id);
   }
   screen.Line("workers", WorkersText(summary));
   screen.Line("steps",
               StepsText(summary.steps, totals.first_step, totals.last_step));
-  screen.Line("tensors", fmt::format("{}", totals.tensors));
+  screen.Count("tensors", summary.tensors);
+  screen.Count("values", totals.values);
   screen.Line("size", HumanBytes(totals.bytes));
   AddCounters(status, screen);
   AddMessages(summary, screen);

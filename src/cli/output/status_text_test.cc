@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ TEST(StatusTextTest, ShowsARunOnOneScreen) {
             "id        an-id\n"
             "workers   1 of 1 (worker_0)\n"
             "steps     3 (0..20)\n"
-            "tensors   60\n"
+            "tensors   20\n"
+            "values    60\n"
             "size      1.5 KiB\n"
             "scalars   21\n"
             "stalls    2 (0.25 s)\n"
@@ -49,10 +51,27 @@ TEST(StatusTextTest, GivesEachOfSeveralWorkersARow) {
   const std::string text = StatusText(StatusOf(run, "/runs/a", kNow));
   EXPECT_THAT(text, HasSubstr("state     finished\n"));
   EXPECT_THAT(text, HasSubstr("workers   2 of 2\n"));
-  EXPECT_THAT(text, HasSubstr("tensors   120\n"));
+  EXPECT_THAT(text, HasSubstr("values    120\n"));
   EXPECT_THAT(text, HasSubstr("lost      4\n"));
   EXPECT_THAT(text, HasSubstr("\nworker_0               3 (0..20)"));
   EXPECT_THAT(text, HasSubstr("\nworker_1               3 (0..20)"));
+}
+
+TEST(StatusTextTest, WhatNeedsAttentionIsRedOnATerminal) {
+  RunSummary run = MakeRun({MakeWorker("worker_0", true, 0)});
+  run.info = {.state = RunState::kKilled, .reason = "it is gone"};
+  run.workers[0].ledger->stats.lost = 4;
+  run.workers[0].ledger->messages = {{"write", "no space"}};
+  run.damage = {{.file = "a", .reason = "is missing"}};
+  const Terminal terminal = {.is_terminal = true, .colour = true};
+  const std::string text = StatusText(StatusOf(run, "r", kNow), terminal);
+  for (const char* line : {"state     killed: it is gone", "lost      4",
+                           "trouble   worker_0, write: no space",
+                           "damage    1 file", "          a: is missing"}) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("\x1B[31m{}\x1B[0m\n", line)));
+  }
+  EXPECT_THAT(text, HasSubstr("\ndropped   0\n"));
+  EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)), Not(HasSubstr("\x1B")));
 }
 
 TEST(StatusTextTest, WhoeverHasNotClosedIsNamed) {

@@ -33,8 +33,9 @@ Terminal DetectTerminal(int fd) {
   terminal.colour = base::GetEnv("NO_COLOR").value_or("").empty() &&
                     base::GetEnv("TERM").value_or("dumb") != "dumb";
   winsize size = {};
-  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    terminal.width = size.ws_col;
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
+    if (size.ws_col > 0) terminal.width = size.ws_col;
+    if (size.ws_row > 0) terminal.height = size.ws_row;
   }
   return terminal;
 }

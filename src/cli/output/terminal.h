@@ -11,7 +11,8 @@ struct Terminal {
   bool is_terminal = false;
   bool colour = false;
   bool utf8 = true;
-  size_t width = 80;  // Columns; of a terminal only.
+  size_t width = 80;   // Columns; of a terminal only.
+  size_t height = 24;  // Lines, likewise.
 };
 
 // The terminal behind file descriptor `fd`. Colour needs a terminal other than

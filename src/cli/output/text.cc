@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,30 @@ std::string CutMiddle(std::string_view text, size_t width,
   cut += mark;
   cut += text.substr(ByteOfCharacter(text, have - tail));
   return cut;
+}
+
+std::vector<std::string> WrapWords(std::string_view text, size_t width) {
+  width = std::max<size_t>(width, 1);
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > width) {
+      lines.push_back(std::exchange(line, {}));
+    }
+    while (TextWidth(word) > width) {
+      const size_t part = ByteOfCharacter(word, width);
+      lines.emplace_back(word.substr(0, part));
+      word.remove_prefix(part);
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
 }
 
 std::string HumanBytes(uint64_t bytes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/query/text.h"
 
@@ -23,6 +24,10 @@ size_t TextWidth(std::string_view text);
 // what had to go.
 std::string CutMiddle(std::string_view text, size_t width,
                       std::string_view mark = "...");
+
+// `text` in lines of at most `width` characters, broken between words; a word
+// that is longer is broken itself.
+std::vector<std::string> WrapWords(std::string_view text, size_t width);
 
 // "0 B", "999 B", "1.5 KiB", "2.0 GiB".
 std::string HumanBytes(uint64_t bytes);

@@ -1,6 +1,8 @@
 #include "src/cli/output/text.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +23,19 @@ TEST(TextTest, LongNamesAreCutInTheMiddle) {
             "lay\xE2\x80\xA6ght");
   EXPECT_EQ(CutMiddle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4, "-"),
             "\xC3\xA9\xC3\xA9-\xC3\xA9");
+}
+
+TEST(TextTest, SentencesAreWrappedBetweenWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(WrapWords("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(WrapWords("one two three", 80), Lines{"one two three"});
+  EXPECT_EQ(WrapWords("a  b", 3), Lines{"a b"});
+  EXPECT_EQ(WrapWords("a abcdefgh b", 3),
+            (Lines{"a", "abc", "def", "gh", "b"}));
+  EXPECT_EQ(WrapWords("\xC3\xA9\xC3\xA9\xC3\xA9", 2),
+            (Lines{"\xC3\xA9\xC3\xA9", "\xC3\xA9"}));
+  EXPECT_EQ(WrapWords("", 3), Lines{});
+  EXPECT_EQ(WrapWords("ab", 0), (Lines{"a", "b"}));
 }
 
 TEST(TextTest, SizesAndAgesReadAsPeopleSayThem) {

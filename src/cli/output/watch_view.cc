@@ -19,6 +19,8 @@ constexpr std::chrono::milliseconds kRedrawInterval{100};
 // Findings of one fire that get a line of their own.
 constexpr size_t kMostLines = 3;
 
+using Evidence = std::map<std::string, std::string, std::less<>>;
+
 Json FindingJson(const std::string& name, const Finding& finding) {
   base::JsonWriter fields;
   rules::AppendFinding(finding, fields);
@@ -35,12 +37,19 @@ std::string StatusText(const RuleReport& report) {
   return text;
 }
 
-}  // namespace
+// What a report is about, beyond its status; empty: nothing.
+std::string WordsOf(const RuleReport& report, const Evidence* evidence) {
+  if (evidence == nullptr) return {};
+  if (report.status == RuleStatus::kError) return Printable(report.details);
+  const auto it = evidence->find(report.name);
+  return it == evidence->end() ? std::string() : it->second;
+}
 
-std::string WatchText(
-    std::span<const RuleReport> reports, int64_t steps, int64_t last_step,
-    const std::map<std::string, std::string, std::less<>>& evidence,
-    const Terminal& terminal) {
+// A line for each rule; where what it says does not fit beside its status, it
+// follows on lines of its own. Without `evidence` nothing is said.
+std::vector<std::string> RuleLines(std::span<const RuleReport> reports,
+                                   const Evidence* evidence,
+                                   const Terminal& terminal) {
   size_t name_width = 0;
   size_t status_width = 0;
   for (const RuleReport& report : reports) {
@@ -49,31 +58,66 @@ std::string WatchText(
   }
   // A full last column would wrap on some terminals.
   const size_t width = std::max<size_t>(terminal.width, 20) - 1;
-  std::string text =
-      fmt::format("{} judged{}\n", Counted(steps, "step"),
-                  last_step < 0 ? std::string()
-                                : fmt::format(", the last is {}", last_step));
+  constexpr size_t kIndent = 4;
+  std::vector<std::string> all;
   for (const RuleReport& report : reports) {
     const std::string name = Printable(report.name);
     const std::string status = StatusText(report);
-    std::string line = fmt::format(
-        "{}{}  {}{}", name, std::string(name_width - TextWidth(name), ' '),
-        status, std::string(status_width - status.size(), ' '));
-    const auto it = evidence.find(report.name);
-    if (report.status == RuleStatus::kError) {
-      line += "  " + Printable(report.details);
-    } else if (it != evidence.end()) {
-      line += "  " + it->second;
+    const std::string words = WordsOf(report, evidence);
+    const std::string label =
+        fmt::format("{}{}  {}", name,
+                    std::string(name_width - TextWidth(name), ' '), status);
+    const std::string whole =
+        words.empty()
+            ? label
+            : fmt::format("{}{}  {}", label,
+                          std::string(status_width - status.size(), ' '),
+                          words);
+    std::vector<std::string> lines;
+    if (TextWidth(whole) <= width) {
+      lines = {whole};
+    } else {
+      lines = TextWidth(label) <= width
+                  ? std::vector<std::string>{label}
+                  : WrapWords(fmt::format("{}  {}", name, status), width);
+      for (const std::string& line : WrapWords(words, width - kIndent)) {
+        lines.push_back(std::string(kIndent, ' ') + line);
+      }
     }
-    line = CutMiddle(line, width);
-    const size_t end = line.find_last_not_of(' ');
-    line.resize(end == std::string::npos ? 0 : end + 1);
     const bool is_bad = report.status == RuleStatus::kIssuesFound ||
                         report.status == RuleStatus::kError;
-    text += (is_bad ? Paint(terminal, Colour::kRed, line) : line) + '\n';
+    for (const std::string& line : lines) {
+      all.push_back(is_bad ? Paint(terminal, Colour::kRed, line) : line);
+    }
   }
-  return text;
+  return all;
 }
+
+}  // namespace
+
+std::string WatchText(
+    std::span<const RuleReport> reports, int64_t steps, int64_t last_step,
+    const std::map<std::string, std::string, std::less<>>& evidence,
+    const Terminal& terminal) {
+  const size_t height = std::max<size_t>(terminal.height, 3) - 1;
+  std::string head =
+      fmt::format("{} judged{}\n", Counted(steps, "step"),
+                  last_step < 0 ? std::string()
+                                : fmt::format(", the last is {}", last_step));
+  std::vector<std::string> lines = RuleLines(reports, &evidence, terminal);
+  if (lines.size() + 1 > height) {
+    lines = RuleLines(reports, nullptr, terminal);
+  }
+  if (lines.size() + 1 > height) {
+    const auto left = static_cast<int64_t>(lines.size() + 2 - height);
+    lines.resize(height - 2);
+    lines.push_back(fmt::format("... and {}", Counted(left, "more line")));
+  }
+  for (const std::string& line : lines) head += line + '\n';
+  return head;
+}
+
+WatchView::~WatchView() { out_ << notes_ << std::flush; }
 
 void WatchView::Tell(const RuleFire& fire) {
   const std::string& name = fire.evaluation.name;
@@ -113,6 +157,15 @@ void WatchView::Tell(const std::string& rule, const ActionOutcome& outcome) {
     out_ << OutcomeText(rule, outcome) << '\n';
   }
   out_.flush();
+}
+
+void WatchView::TellPrinted(std::string_view line) {
+  // A carriage return begins the line again, as progress bars do.
+  const size_t last = line.find_last_not_of('\r');
+  line = line.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  std::string shown(line.substr(line.find_last_of('\r') + 1));
+  std::ranges::replace(shown, '\t', ' ');
+  notes_ += Printable(shown) + '\n';
 }
 
 void WatchView::Update(const Invoker& invoker) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "smdebug/action.h"
 #include "smdebug/invoker.h"
@@ -20,12 +21,23 @@ class WatchView {
  public:
   WatchView(std::ostream& out, const Terminal& terminal, bool json)
       : out_(out), terminal_(terminal), json_(json) {}
+  // Shows what rules have printed since it was last drawn.
+  ~WatchView();
+  WatchView(const WatchView&) = delete;
+  WatchView& operator=(const WatchView&) = delete;
 
   // A rule has fired.
   void Tell(const RuleFire& fire);
 
   // Something was done about it.
   void Tell(const std::string& rule, const ActionOutcome& outcome);
+
+  // A rule has printed this. On a terminal it appears above the view; it may
+  // only be called where is_live().
+  void TellPrinted(std::string_view line);
+
+  // Whether lines are drawn again in place.
+  bool is_live() const { return terminal_.is_terminal && !json_; }
 
   // Draws again, if it is time to and there is a terminal.
   void Update(const Invoker& invoker);
@@ -35,7 +47,6 @@ class WatchView {
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool is_live() const { return terminal_.is_terminal && !json_; }
   void Draw(std::span<const RuleReport> reports, int64_t steps,
             int64_t last_step);
 
@@ -48,7 +59,8 @@ class WatchView {
   Clock::time_point next_ = {};
 };
 
-// The lines of the view, none longer than the terminal is wide.
+// The lines of the view, none longer than the terminal is wide, and fewer than
+// it is high: sentences are wrapped, and left out where there is no room.
 std::string WatchText(
     std::span<const RuleReport> reports, int64_t steps, int64_t last_step,
     const std::map<std::string, std::string, std::less<>>& evidence,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
 
@@ -51,9 +52,10 @@ class CheckInputImages final : public Rule {
             {.tensor = name,
              .value = mean,
              .threshold = threshold_,
-             .message = fmt::format("the mean of channel {} over {} images is "
-                                    "{:.4g}, further from 0 than {:.4g}",
-                                    i, input.samples, mean, threshold_)});
+             .message = fmt::format("the mean of channel {} over {} is {:.4g}, "
+                                    "further from 0 than {:.4g}",
+                                    i, base::Counted(input.samples, "image"),
+                                    mean, threshold_)});
         break;
       }
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/classes.h"
 #include "src/rules/builtin/streaks.h"
@@ -127,10 +128,10 @@ class ClassImbalance final : public Rule {
          .value = ratio,
          .threshold = imbalance_,
          .message = fmt::format(
-             "class {} has {} labels and class {} has {}: {:.4g} times as "
-             "many, above {:.4g}",
-             most->first, most->second, least->first, least->second, ratio,
-             imbalance_)});
+             "class {} has {} and class {} has {}: {:.4g} times as many, "
+             "above {:.4g}",
+             most->first, base::Counted(most->second, "label"), least->first,
+             least->second, ratio, imbalance_)});
   }
 
   void CheckMisprediction(const std::string& tensor, const ByClass& classes,
@@ -151,9 +152,9 @@ class ClassImbalance final : public Rule {
          .value = predicted.Rate(),
          .threshold = misprediction_,
          .message = fmt::format(
-             "{} of {} samples of class {} are mispredicted: {:.4g}, above "
-             "{:.4g}",
-             predicted.wrong, predicted.count, label, predicted.Rate(),
+             "{} of {} of class {} {} mispredicted: {:.4g}, above {:.4g}",
+             predicted.wrong, base::Counted(predicted.count, "sample"), label,
+             base::IsOrAre(predicted.wrong), predicted.Rate(),
              misprediction_)});
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/classes.h"
 #include "src/rules/builtin/confusion_matrix.h"
@@ -220,9 +221,10 @@ class Confusion final : public Rule {
             {.tensor = tensor,
              .value = ratio,
              .threshold = least,
-             .message = fmt::format("of {} predictions of class {}, {:.4g} are "
-                                    "right, below {:.4g}",
-                                    predicted, number, ratio, least)});
+             .message = fmt::format(
+                 "of {} of class {}, {:.4g} are right, below {:.4g}",
+                 base::Counted(predicted, "prediction"), number, ratio,
+                 least)});
       }
     }
     for (const auto& [cell, count] : matrix.cells()) {
@@ -237,9 +239,10 @@ class Confusion final : public Rule {
                             .value = ratio,
                             .threshold = most,
                             .message = fmt::format(
-                                "of {} predictions of class {}, {:.4g} are "
-                                "of class {}, above {:.4g}",
-                                predicted, prediction, ratio, label, most)});
+                                "of {} of class {}, {:.4g} are of class {}, "
+                                "above {:.4g}",
+                                base::Counted(predicted, "prediction"),
+                                prediction, ratio, label, most)});
       }
     }
   }

@@ -41,6 +41,8 @@ TEST(DeadReluTest, ATensorOfRankOneIsOneUnit) {
   run.At(0).Put("relu_output", std::vector<double>(8, -1));
   run.At(1).Put("relu_output", {0, 0, 0, 0, 0, 0, 0, 1});
   EXPECT_THAT(run.Fired("DeadRelu"), ElementsAre(0));
+  EXPECT_EQ(run.Judge("DeadRelu")[0].message,
+            "1 of 1 unit is dead: 100 %, above 50 %");
 }
 
 TEST(DeadReluTest, SmallBatchesOfAModeAreTakenTogether) {

@@ -5,6 +5,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
 #include "src/rules/builtin/streaks.h"
@@ -29,15 +30,14 @@ bool IsTreeTable(std::string_view name) { return name.starts_with("trees/"); }
 // "1 value is NaN", "2 values are infinite", "1 value is NaN and 2 are
 // infinite".
 std::string DescribeCounts(int64_t nan, int64_t infinite) {
-  const auto be = [](int64_t count) { return count == 1 ? "is" : "are"; };
-  const auto values = [&](int64_t count) {
-    return fmt::format("{} value{} {}", count, count == 1 ? "" : "s",
-                       be(count));
+  const auto values = [](int64_t count) {
+    return fmt::format("{} {}", base::Counted(count, "value"),
+                       base::IsOrAre(count));
   };
   if (infinite == 0) return values(nan) + " NaN";
   if (nan == 0) return values(infinite) + " infinite";
   return fmt::format("{} NaN and {} {} infinite", values(nan), infinite,
-                     be(infinite));
+                     base::IsOrAre(infinite));
 }
 
 // When robust, infinities have to be there twice in a row, as those of a step

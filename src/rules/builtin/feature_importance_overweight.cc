@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/streaks.h"
 
@@ -67,12 +68,14 @@ class FeatureImportanceOverweight final : public Rule {
     const bool lasting =
         overweight_.Note("", is_warm && share > limit) >= kRobustStreak;
     if (robust_ ? !lasting : !(share > limit)) return {};
-    return {{.tensor = {},
-             .value = share,
-             .threshold = limit,
-             .message = fmt::format("{} of {} features have {:.4g} of the "
-                                    "importance, more than {:.4g}",
-                                    count, features_.size(), share, limit)}};
+    return {
+        {.tensor = {},
+         .value = share,
+         .threshold = limit,
+         .message = fmt::format(
+             "{} of {} {} {:.4g} of the importance, more than {:.4g}", count,
+             base::Counted(static_cast<int64_t>(features_.size()), "feature"),
+             count == 1 ? "has" : "have", share, limit)}};
   }
 
  private:

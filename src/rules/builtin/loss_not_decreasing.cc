@@ -5,6 +5,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
+#include "src/config/nearest.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/loss_trend.h"
 #include "src/rules/builtin/losses.h"
@@ -18,7 +19,7 @@ std::optional<Mode> ModeParameter(const RuleParameters& parameters) {
   const auto mode = ParseMode(text);
   if (!mode || *mode == Mode::kPredict) {
     throw ConfigError(parameters.rule() + ".mode", text,
-                      "EVAL, TRAIN or GLOBAL");
+                      config::OneOf(text, {"EVAL", "TRAIN", "GLOBAL"}));
   }
   return mode;
 }

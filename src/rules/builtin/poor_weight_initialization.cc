@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/rule_parameters.h"
+#include "src/base/text.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
 #include "src/rules/builtin/layer_names.h"
@@ -161,8 +162,9 @@ class PoorWeightInitialization final : public Rule {
            .threshold = static_cast<double>(patience_),
            .message =
                fmt::format("the loss {:.6g} has not gone below {:.6g} "
-                           "for {} steps, at least {}",
-                           last_loss_, best_loss_, since_better_, patience_)});
+                           "for {}, at least {}",
+                           last_loss_, best_loss_,
+                           base::Counted(since_better_, "step"), patience_)});
     }
     return true;
   }

@@ -33,8 +33,8 @@ class StalledTrainingRule final : public Rule {
     return {{.value = seconds,
              .threshold = most,
              .message = fmt::format(
-                 "nothing was saved for {:.0f} seconds, at least {:.0f}",
-                 seconds, most)}};
+                 "nothing was saved for {:.0f} s, at least {:.0f} s", seconds,
+                 most)}};
   }
 
  private:

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text.h"
+
 namespace smdebug::rules {
 namespace {
 
@@ -55,8 +57,9 @@ std::optional<Finding> UnitActivity::End(Counts& counts,
       .tensor = layer,
       .value = percent,
       .threshold = layer_,
-      .message = fmt::format("{} of {} units are {}: {:.4g} %, above {:.4g} %",
-                             inactive, units, word, percent, layer_)};
+      .message = fmt::format("{} of {} {} {}: {:.4g} %, above {:.4g} %",
+                             inactive, base::Counted(units, "unit"),
+                             base::IsOrAre(inactive), word, percent, layer_)};
 }
 
 std::vector<RuleParameter> UnitActivity::Parameters() {

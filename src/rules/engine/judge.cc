@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text.h"
 #include "src/rules/engine/registry.h"
 #include "src/run/keys.h"
 
@@ -175,8 +176,8 @@ void Judge::Conclude(bool stopped, std::span<const Damage> damage) {
   if (report.findings_total > 0) {
     report.status = RuleStatus::kIssuesFound;
   } else if (report.unreadable_steps > 0) {
-    Fail(fmt::format("{} of {} steps could not be read: {}",
-                     report.unreadable_steps, report.steps_judged,
+    Fail(fmt::format("{} of {} could not be read: {}", report.unreadable_steps,
+                     base::Counted(report.steps_judged, "step"),
                      report.unreadable));
   } else if (stopped) {
     report.status = RuleStatus::kStopped;

@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "src/base/log.h"
 #include "src/rules/engine/interrupted.h"
+#include "src/run/keys.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::rules {
@@ -268,8 +269,13 @@ void Panel::SaveReports() {
 
 void Panel::SaveFiles(Place& place) {
   if (!files_.keeps()) return;
+  RuleReport& report = place.judge->report;
   for (const RuleFile& file : place.judge->Files(desks_)) {
-    files_.SaveFile(place.judge->report.name, file);
+    files_.SaveFile(report.name, file);
+    std::string key = run::RuleFileKey(report.name, file.name);
+    if (std::ranges::find(report.files, key) == report.files.end()) {
+      report.files.push_back(std::move(key));
+    }
   }
 }
 

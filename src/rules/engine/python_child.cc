@@ -1,5 +1,6 @@
 #include "src/rules/engine/python_child.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -35,13 +36,14 @@ constexpr seconds kChildGrace{2};
 constexpr std::string_view kAdvice =
     "set SMDEBUG_PYTHON to a Python that has smdebug 2 installed";
 
+}  // namespace
+
 std::string ChosenPython() {
   if (auto chosen = base::GetEnv("SMDEBUG_PYTHON")) return *chosen;
   std::error_code ignored;
-  return DefaultPython(std::filesystem::read_symlink("/proc/self/exe", ignored));
+  return DefaultPython(
+      std::filesystem::read_symlink("/proc/self/exe", ignored));
 }
-
-}  // namespace
 
 std::string DefaultPython(const std::filesystem::path& program) {
   // <prefix>/lib/pythonX.Y/site-packages/smdebug/bin/smdebug
@@ -53,8 +55,11 @@ std::string DefaultPython(const std::filesystem::path& program) {
   return access(beside.c_str(), X_OK) == 0 ? beside.string() : name;
 }
 
-PythonChild::PythonChild(std::function<bool()> go_on)
-    : python_(ChosenPython()), go_on_(std::move(go_on)) {
+PythonChild::PythonChild(std::function<bool()> go_on,
+                         std::function<void(std::string_view line)> on_print)
+    : python_(ChosenPython()),
+      go_on_(std::move(go_on)),
+      on_print_(std::move(on_print)) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(),
@@ -62,13 +67,23 @@ PythonChild::PythonChild(std::function<bool()> go_on)
   }
   socket_ = base::Fd(ends[0]);
   const base::Fd theirs(ends[1]);
+  base::Fd prints;
+  if (on_print_) {
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw std::system_error(errno, std::generic_category(),
+                              "cannot make a pipe");
+    }
+    printed_ = base::Fd(ends[0]);
+    prints = base::Fd(ends[1]);
+    fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
+  }
   try {
     pid_ = base::StartChild(
         {.words = {python_, "-m", "smdebug.rules.rule_invoker", "--serve"},
          .environment = base::OwnEnvironment(),
          .input = theirs.get(),
          .output = theirs.get(),
-         .error = STDERR_FILENO});
+         .error = on_print_ ? prints.get() : STDERR_FILENO});
   } catch (const std::system_error& error) {
     throw Error(fmt::format("{}; {}", error.what(), kAdvice));
   }
@@ -106,17 +121,48 @@ PythonChild::Message PythonChild::Answer() {
       was_interrupted_ = true;
       throw Interrupted();
     }
-    pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (poll(&ready, 1, kPieceMilliseconds) <= 0) {
+    // poll() passes over an end that is closed, -1.
+    std::array<pollfd, 2> ready{
+        pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = printed_.get(), .events = POLLIN, .revents = 0}};
+    if (poll(ready.data(), ready.size(), kPieceMilliseconds) <= 0) {
       // A process that it left behind may hold the other end.
       if (HasEnded()) Fail();
       continue;
     }
+    if (ready[1].revents != 0) TakePrinted();
+    if (ready[0].revents == 0) continue;
     std::array<char, 65536> part;
     const ssize_t count = read(socket_.get(), part.data(), part.size());
     if (count > 0) text_.append(part.data(), static_cast<size_t>(count));
     if (count == 0 || (count < 0 && errno != EINTR)) Fail();
   }
+}
+
+// What there is to be read now, and no more: it may print for ever.
+void PythonChild::TakePrinted() {
+  std::array<char, 65536> part;
+  const ssize_t count = read(printed_.get(), part.data(), part.size());
+  if (count > 0) printed_text_.append(part.data(), static_cast<size_t>(count));
+  const bool is_over =
+      count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN);
+  TellLines(is_over);
+  if (is_over) printed_.Close();
+}
+
+void PythonChild::TellLines(bool at_end) {
+  constexpr size_t kLongest = 65536;
+  size_t begin = 0;
+  for (size_t end = printed_text_.find('\n'); end != std::string::npos;
+       begin = end + 1, end = printed_text_.find('\n', begin)) {
+    on_print_(std::string_view(printed_text_).substr(begin, end - begin));
+  }
+  printed_text_.erase(0, begin);
+  if (printed_text_.empty() || (!at_end && printed_text_.size() < kLongest)) {
+    return;
+  }
+  on_print_(printed_text_);
+  printed_text_.clear();
 }
 
 // Does not reap it: its number stays its own until what it left behind has
@@ -153,6 +199,15 @@ void PythonChild::End(bool at_once) noexcept {
     kill(-pid_, SIGKILL);
   }
   status_ = base::Reap(pid_).value_or(0);
+  if (printed_.get() < 0) return;
+  try {
+    // A pipe holds no more than this.
+    for (int parts = 0; parts < 16 && printed_.get() >= 0; ++parts) {
+      TakePrinted();
+    }
+    TellLines(/*at_end=*/true);
+  } catch (const std::exception&) {  // Nobody to say it to.
+  }
 }
 
 }  // namespace smdebug::rules

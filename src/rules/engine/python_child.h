@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -14,13 +15,19 @@
 
 namespace smdebug::rules {
 
-// The Python that evaluates rules where nobody chose one: that of the environment
-// whose package the running `program` is in, by its full path or, if it is not beside
-// the package, as after `pip install --user`, by its name; else python3.
+// The Python that evaluates rules where nobody chose one: that of the
+// environment whose package the running `program` is in, by its full path or,
+// if it is not beside the package, as after `pip install --user`, by its name;
+// else python3.
 std::string DefaultPython(const std::filesystem::path& program);
 
+// The Python that evaluates rules: the one that SMDEBUG_PYTHON names, else
+// DefaultPython() of this program.
+std::string ChosenPython();
+
 // A Python process that evaluates one rule, by questions and answers: one JSON
-// object per line each. What the rule prints goes to standard error.
+// object per line each. What the rule prints goes to standard error, or to
+// `on_print`, line by line.
 //
 // The process ends with this object, or with the process that made it, in
 // whatever way that ends. One thread at a time.
@@ -28,10 +35,12 @@ class PythonChild {
  public:
   using Message = nlohmann::ordered_json;
 
-  // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython(). While answers are
-  // awaited, `go_on` is asked about ten times a second. Throws Error if there
-  // is no such program.
-  explicit PythonChild(std::function<bool()> go_on);
+  // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython().
+  // While answers are awaited, `go_on` is asked about ten times a second.
+  // Throws Error if there is no such program.
+  explicit PythonChild(
+      std::function<bool()> go_on,
+      std::function<void(std::string_view line)> on_print = {});
   ~PythonChild();
 
   PythonChild(const PythonChild&) = delete;
@@ -50,16 +59,21 @@ class PythonChild {
  private:
   bool HasEnded() const;
   void End(bool at_once) noexcept;
+  void TakePrinted();
+  void TellLines(bool at_end);
   [[noreturn]] void Fail();
 
   const std::string python_;
   const std::function<bool()> go_on_;
+  const std::function<void(std::string_view line)> on_print_;
   base::Fd socket_;
+  base::Fd printed_;  // Where it prints to, to be read; none without on_print_.
   pid_t pid_ = 0;
   std::optional<int> status_;  // Once it has ended.
   bool has_answered_ = false;
   bool was_interrupted_ = false;
-  std::string text_;  // Received, and not yet a whole line.
+  std::string text_;          // Received, and not yet a whole line.
+  std::string printed_text_;  // Likewise of what it prints.
 };
 
 }  // namespace smdebug::rules

@@ -129,7 +129,7 @@ std::vector<std::shared_ptr<PythonChild>> LoadPythonRules(
     }
     // All of them start at the same time.
     children[i] = std::make_shared<PythonChild>(
-        options.go_on ? options.go_on : [] { return true; });
+        options.go_on ? options.go_on : [] { return true; }, options.on_print);
     children[i]->Ask(LoadQuestion(evaluations[i]));
   }
   for (const auto& child : children) {

@@ -84,6 +84,7 @@ void RuleReport::CatchUpWith(const RuleReport& later) {
   ended = later.ended;
   unreadable_steps = later.unreadable_steps;
   unreadable = later.unreadable;
+  files = later.files;
 }
 
 std::string ToJson(const RuleReport& report) {
@@ -117,6 +118,9 @@ std::string ToJson(const RuleReport& report) {
     json.Int(report.last_step);
   }
   json.Key("ended").Bool(report.ended);
+  json.Key("files").BeginArray();
+  for (const std::string& file : report.files) json.String(file);
+  json.EndArray();
   json.EndObject();
   return json.Take();
 }

@@ -1,9 +1,10 @@
 // What `smdebug check` and `smdebug watch` do when a rule fires.
 #include <signal.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@
 #include "tests/integration/cli/live_call.h"
 #include "tests/integration/cli/runs.h"
 #include "tests/testing/cli.h"
+#include "tests/testing/environment.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 
@@ -22,6 +24,7 @@ namespace {
 using actions::Child;
 using testing::CallCli;
 using testing::CliOutcome;
+using testing::CountLines;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LiveCall;
@@ -54,10 +57,6 @@ std::string Stop(const Child& child) {
   return "stop:" + std::to_string(child.pid());
 }
 
-size_t CountLines(const std::string& text) {
-  return static_cast<size_t>(std::ranges::count(text, '\n'));
-}
-
 TEST(ActionOptionTest, WatchStopsAProcessWhileTheJobRuns) {
   const TempDir dir;
   Child child;
@@ -85,8 +84,9 @@ TEST(ActionOptionTest, CheckStopsAProcessAndLeavesATrail) {
   EXPECT_EQ(outcome.code, kExitFound);
   EXPECT_EQ(outcome.json()[0]["status"], "IssuesFound");
   EXPECT_EQ(child.EndedBy(), SIGTERM);
-  EXPECT_EQ(CountLines(outcome.err), 1u) << outcome.err;
+  EXPECT_EQ(CountLines(outcome.err), 2u) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("ExplodingTensor: stop "));
+  EXPECT_THAT(outcome.err, HasSubstr(": suppressed: done at most once in"));
   EXPECT_THAT(ReadFile(run + "/rules/actions.jsonl"),
               HasSubstr(R"("outcome": "done")"));
 }
@@ -98,7 +98,49 @@ TEST(ActionOptionTest, ASecondCheckDoesNothingAgain) {
       "check",           run,        "--rule",
       "ExplodingTensor", "--action", "exec:touch " + (dir / "done")};
   EXPECT_THAT(CallCli(args).err, HasSubstr("exec"));
-  EXPECT_THAT(CallCli(args).err, IsEmpty());
+  EXPECT_EQ(CallCli(args).err,
+            "smdebug: ExplodingTensor: no action was done: an earlier call has "
+            "already acted on what it found\n");
+}
+
+TEST(ActionOptionTest, WhereNoRuleFiresItIsSaidThatNothingWasDone) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  for (const char* command : {"check", "watch"}) {
+    EXPECT_EQ(CallCli({command, run, "--rule",
+                       "ExplodingTensor:tensor_regex=w:only_nan=true",
+                       "--action", "exec:true"})
+                  .err,
+              "smdebug: no action was done: no rule fired\n");
+  }
+}
+
+TEST(ActionOptionTest, WhatCannotBeDoneIsRefusedBeforeAnythingIsWaitedFor) {
+  const testing::ScopedEnvironment no_url("SMDEBUG_SMTP_URL", std::nullopt);
+  const testing::ScopedEnvironment no_sms("SMDEBUG_SMS_URL", std::nullopt);
+  const TempDir dir;
+  for (const auto& [action, named] :
+       {std::pair("email:me@example.com", "SMDEBUG_SMTP_URL is not set"),
+        std::pair("sms:+1", "SMDEBUG_SMS_URL is not set"),
+        std::pair("exec:./no-such-program", "./no-such-program")}) {
+    const CliOutcome outcome = CallCli({"watch", dir / "none", "--rule",
+                                        "ExplodingTensor", "--action", action});
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_THAT(outcome.err, HasSubstr(named));
+    EXPECT_EQ(CountLines(outcome.err), 1u) << outcome.err;
+  }
+}
+
+TEST(ActionOptionTest, AJunitFileInNoFolderIsRefusedBeforeAnythingIsDone) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const CliOutcome outcome = CallCli(
+      {"check", run, "--rule", "ExplodingTensor", "--action",
+       "exec:touch " + (dir / "done"), "--junit", dir / "none/rules.xml"});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no folder " + (dir / "none")));
+  EXPECT_FALSE(std::filesystem::exists(dir / "done"));
+  EXPECT_FALSE(std::filesystem::exists(run + "/rules"));
 }
 
 TEST(ActionOptionTest, ADryRunOnlyTells) {
@@ -115,6 +157,8 @@ TEST(ActionOptionTest, ADryRunOnlyTells) {
 }
 
 TEST(ActionOptionTest, TheActionOfARuleIsForThatRuleAlone) {
+  const testing::ScopedEnvironment url("SMDEBUG_SMTP_URL", "smtp://host");
+  const testing::ScopedEnvironment from("SMDEBUG_SMTP_FROM", "a@b");
   const TempDir dir;
   const std::string run = ExplodedRun(dir);
   WriteFile(dir / "rules.json", R"([

@@ -17,8 +17,10 @@ namespace {
 
 using testing::CallCli;
 using testing::CliOutcome;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ReadFile;
 using testing::SaveEverything;
 using testing::SaveFloats;
@@ -110,6 +112,33 @@ TEST(CheckCommandTest, TextNamesRuleStatusAndEvidence) {
               StartsWith("VanishingGradient  IssuesFound  7 findings at 7 of 9 "
                          "steps\n  step 2 (TRAIN), gradient/a: "));
   EXPECT_THAT(outcome.out, HasSubstr("  ... and 2 more\n"));
+}
+
+TEST(CheckCommandTest, WhatARuleHasWrittenIsNamed) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  {
+    HookConfig config = SaveEverything(run);
+    EditCollection(config, "metrics").include_regex = {"^train-"};
+    Hook hook(config);
+    for (const float loss : {1.0F, 0.5F}) {
+      hook.BeginStep();
+      SaveFloats(hook, "train-rmse", {loss});
+    }
+    hook.Close();
+  }
+  const std::string page = "rules/CreateXgboostReport/xgboost_report.html";
+  const std::vector<std::string> rule = {"--rule", "CreateXgboostReport"};
+  EXPECT_THAT(CallCli({"check", run, rule[0], rule[1]}).out,
+              HasSubstr("  see " + run + "/" + page + "\n"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/" + page));
+  EXPECT_THAT(CallCli({"watch", run, rule[0], rule[1]}).out,
+              HasSubstr("CreateXgboostReport: see " + run + "/" + page + "\n"));
+  EXPECT_THAT(
+      CallCli({"check", run, "--json", rule[0], rule[1]}).json()[0]["files"],
+      Contains(page));
+  EXPECT_THAT(CallCli({"check", run, "--no-reports", rule[0], rule[1]}).out,
+              Not(HasSubstr("see ")));
 }
 
 TEST(CheckCommandTest, AHealthyRunIsWell) {

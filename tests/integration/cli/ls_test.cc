@@ -120,7 +120,8 @@ TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
        "no saved step 7 of TRAIN; the last is 3\n"},
       {{"ls", Run(), "--step", "-1"}, "whole number of at least 0"},
       {{"ls", Run(), "--mode", "tarin"},
-       "'tarin' is not allowed; expected train, eval, predict or global"},
+       "'tarin' is not allowed; expected one of train, eval, "
+       "predict, global; did you mean 'train'?"},
       {{"ls", Run(), "--collection", "weigths"}, "no collection 'weigths'"},
       {{"ls", Run(), "--regex", "("}, "regex"},
   };

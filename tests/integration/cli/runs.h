@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,10 @@
 
 // Small runs for the tests of the commands, written by the hook itself.
 namespace smdebug::testing {
+
+inline size_t CountLines(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count(text, '\n'));
+}
 
 // Saves weights, losses and gradients at every step; of gradients the mean and
 // abs_max instead of the values.

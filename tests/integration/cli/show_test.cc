@@ -166,7 +166,7 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
       {{"gradient/fc.weight", "--mode", "eval"},
        "'gradient/fc.weight' has no saved step of EVAL"},
       {{"fc.weight", "--worker", "worker_7"},
-       "no worker 'worker_7'; there is worker_0"},
+       "no worker 'worker_7'; expected worker_0"},
       {{"fc.weight", "--step", "first"}, "or last"},
       {{"fc.weight", "--values", "-1"}, "or all"},
       {{}, "<tensor> is missing"},
@@ -193,7 +193,9 @@ TEST_F(ShowTest, ADamagedIndexExplainsAStepThatIsMissing) {
       {"plot", run, "loss"},
       {"tail", run},
       {"diff", run, run},
-      {"export", run, "--csv", "-", "--regex", "loss"}};
+      {"export", run, "--csv", "-", "--regex", "loss"},
+      {"check", run, "--rule", "ExplodingTensor"},
+      {"watch", run, "--rule", "ExplodingTensor"}};
   for (const auto& call : calls) {
     EXPECT_THAT(CallCli(call).err, StartsWith(notice)) << call[0];
   }

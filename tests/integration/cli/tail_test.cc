@@ -40,12 +40,12 @@ TEST(TailTest, AFinishedRunIsShownAndEnds) {
   const CliOutcome outcome = CallCli({"tail", dir / "run"});
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_EQ(outcome.out,
-            "       0  TRAIN 0  worker_0  3 tensors  loss 1\n"
-            "       1  TRAIN 1  worker_0  3 tensors  loss 0.5\n"
-            "       2  TRAIN 2  worker_0  3 tensors  loss 0.333333\n"
-            "       3  TRAIN 3  worker_0  3 tensors  loss 0.25\n"
-            "       4  EVAL 0  worker_0  2 tensors  loss 0.2\n"
-            "       5  EVAL 1  worker_0  2 tensors  loss 0.166667\n");
+            "       0  TRAIN 0  worker_0  3 tensors  scalar/loss 1\n"
+            "       1  TRAIN 1  worker_0  3 tensors  scalar/loss 0.5\n"
+            "       2  TRAIN 2  worker_0  3 tensors  scalar/loss 0.333333\n"
+            "       3  TRAIN 3  worker_0  3 tensors  scalar/loss 0.25\n"
+            "       4  EVAL 0  worker_0  2 tensors  scalar/loss 0.2\n"
+            "       5  EVAL 1  worker_0  2 tensors  scalar/loss 0.166667\n");
 }
 
 TEST(TailTest, JsonHasOneObjectPerLine) {
@@ -112,12 +112,12 @@ TEST(TailTest, ScalarsOfStepsBetweenFilesHaveTheirOwnLines) {
     }
   }
   EXPECT_EQ(CallCli({"tail", dir / "run"}).out,
-            "       0  worker_0  2 tensors  loss 0\n"
-            "       1  worker_0  1 tensor  loss 1\n"
-            "       2  worker_0  1 tensor  loss 2\n"
+            "       0  worker_0  2 tensors  scalar/loss 0\n"
+            "       1  worker_0  1 tensor  scalar/loss 1\n"
+            "       2  worker_0  1 tensor  scalar/loss 2\n"
             "       3  worker_0  1 tensor\n"
-            "       4  worker_0  1 tensor  loss 4\n"
-            "       5  worker_0  1 tensor  loss 5\n");
+            "       4  worker_0  1 tensor  scalar/loss 4\n"
+            "       5  worker_0  1 tensor  scalar/loss 5\n");
 }
 
 TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {
@@ -175,7 +175,7 @@ TEST(TailTest, SaysHowAJobEndedThatDidNotFinish) {
   EXPECT_EQ(outcome.code, kExitOk);
   EXPECT_THAT(outcome.err, StartsWith("smdebug: the run was killed: worker_0"));
   EXPECT_EQ(outcome.out,
-            "       5  EVAL 1  worker_0  2 tensors  loss 0.166667\n");
+            "       5  EVAL 1  worker_0  2 tensors  scalar/loss 0.166667\n");
 
   EditLedger(dir / "run", [](run::Ledger& ledger) {
     ledger.closed = true;

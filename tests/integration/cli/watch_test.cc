@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ namespace {
 
 using testing::CallCli;
 using testing::CliOutcome;
+using testing::CountLines;
 using ::testing::HasSubstr;
 using testing::LiveCall;
 using testing::MakeKilled;
@@ -157,6 +159,66 @@ TEST(WatchTest, LinesFitTheTerminal) {
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LT(line.size(), 40u);
   }
+}
+
+TEST(WatchTest, ASentenceIsWrappedAndNeverCut) {
+  std::vector<RuleReport> reports(2);
+  reports[0] = {.name = "Short",
+                .status = RuleStatus::kIssuesFound,
+                .fired_total = 1,
+                .findings_total = 1};
+  reports[1] = {.name = "Other", .status = RuleStatus::kInProgress};
+  const std::map<std::string, std::string, std::less<>> evidence = {
+      {"Short", "step 3, w: 17 values are NaN and 5 values are infinite"}};
+  EXPECT_EQ(WatchText(reports, 3, 7, evidence, {.width = 40}),
+            "3 steps judged, the last is 7\n"
+            "Short  IssuesFound at 1 step\n"
+            "    step 3, w: 17 values are NaN and 5\n"
+            "    values are infinite\n"
+            "Other  InProgress\n");
+  EXPECT_EQ(WatchText(reports, 3, 7, evidence, {.width = 120}),
+            "3 steps judged, the last is 7\n"
+            "Short  IssuesFound at 1 step  step 3, w: 17 values are NaN and 5 "
+            "values are infinite\n"
+            "Other  InProgress\n");
+}
+
+TEST(WatchTest, TheViewIsNeverHigherThanTheTerminal) {
+  std::vector<RuleReport> reports;
+  std::map<std::string, std::string, std::less<>> evidence;
+  for (int i = 0; i < 4; ++i) {
+    reports.push_back({.name = "R" + std::to_string(i),
+                       .status = RuleStatus::kIssuesFound,
+                       .fired_total = 1,
+                       .findings_total = 1});
+    evidence[reports.back().name] = "a sentence that needs a line of its own";
+  }
+  EXPECT_EQ(CountLines(WatchText(reports, 3, 7, evidence,
+                                 {.width = 40, .height = 24})),
+            13u);
+  EXPECT_EQ(CountLines(WatchText(reports, 3, 7, evidence,
+                                 {.width = 40, .height = 10})),
+            5u);
+  const std::string text =
+      WatchText(reports, 3, 7, evidence, {.width = 40, .height = 5});
+  EXPECT_EQ(CountLines(text), 4u);
+  EXPECT_THAT(text, HasSubstr("... and 2 more lines\n"));
+}
+
+TEST(WatchTest, WhatARulePrintsIsAboveTheView) {
+  std::ostringstream out;
+  {
+    WatchView view(out, {.is_terminal = true}, /*json=*/false);
+    view.TellPrinted("a\tline \x1B[2J");
+    view.TellPrinted("10 %\r50 %\r");
+    view.End({.reports = {{.name = "R", .status = RuleStatus::kInProgress}},
+              .steps_judged = 1,
+              .last_step = 0});
+    view.TellPrinted("the last words");
+  }
+  EXPECT_EQ(out.str(),
+            "a line ?[2J\n50 %\n1 step judged, the last is 0\nR  "
+            "InProgress\nthe last words\n");
 }
 
 }  // namespace

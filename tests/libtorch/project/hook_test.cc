@@ -244,6 +244,21 @@ TEST_F(TorchHookTest, AccumulatedGradientsAreAddedUp) {
                        net->parameters()[0].grad()));
 }
 
+TEST_F(TorchHookTest, EvaluationAccumulatesNothing) {
+  Net net;
+  TorchHook hook(Config(), {}, {}, {.forwards_per_step = 2});
+  hook.Register(net);
+  for (int64_t epoch = 0; epoch < 2; ++epoch) {
+    hook.SetMode(Mode::kTrain);
+    for (int64_t i = 0; i < 3; ++i) hook.Forward(net, Batch(i).first);
+    hook.SetMode(Mode::kEval);
+    for (int64_t i = 0; i < 3; ++i) hook.Forward(net, Batch(i).first);
+  }
+  hook.Close();
+  EXPECT_THAT(Open()->Steps(Mode::kTrain), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Open()->Steps(Mode::kEval), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
 TEST_F(TorchHookTest, TrainersMayBeginStepsThemselves) {
   Net first;
   torch::nn::Linear second(4, 2);

@@ -130,8 +130,19 @@ def test_a_text_message_is_posted_as_sns_takes_it(
 @pytest.mark.parametrize(
     ("action", "variable"), [("sms:+1", "SMDEBUG_SMS_URL"), ("email:a@b", "SMDEBUG_SMTP_URL")]
 )
-def test_a_missing_variable_is_named(action: str, variable: str) -> None:
-    assert fire(action).startswith(f"failed: {variable} is not set; allowed: ")
+def test_a_message_without_a_server_is_refused_when_it_is_added(
+    action: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    actions = _core.ActionSet()
+    with pytest.raises(ValueError, match=f"{variable} is not set; expected "):
+        actions.add(action)
+
+
+def test_a_program_that_is_not_there_is_refused_when_it_is_added() -> None:
+    actions = _core.ActionSet()
+    with pytest.raises(ValueError, match=r"'\./no-such-program' is not allowed; expected a"):
+        actions.add("exec:./no-such-program --now")
 
 
 def test_a_mail_is_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -132,6 +132,14 @@ def test_a_webhook_is_told_rule_run_and_step(tmp_path: Path, web: WebServer) -> 
     assert post["json"]["text"].startswith("SMDebugRule:Fires fired. Step 1.")
 
 
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SMDEBUG_SMTP_URL", "smtp://localhost")
+    monkeypatch.setenv("SMDEBUG_SMTP_FROM", "a@b")
+    monkeypatch.setenv("SMDEBUG_SMS_URL", "http://localhost")
+
+
+@pytest.mark.usefixtures("servers")
 def test_actions_of_rulesconfig_are_understood() -> None:
     listed = ActionList(StopTraining("Job-1"), Email("abc@abc.com"), SMS("+1234"))
     stop, mail, sms = Actions(listed.serialize(), "R")._actions
@@ -164,6 +172,26 @@ def test_what_is_wrong_is_logged_and_left_out(text: str) -> None:
     assert any("Rule9" in logged_text for logged_text in texts)
 
 
+@pytest.mark.parametrize(
+    ("action", "named"),
+    [
+        ({"name": "email", "endpoint": "a@b"}, "SMDEBUG_SMTP_URL is not set"),
+        ({"name": "sms", "endpoint": "+1"}, "SMDEBUG_SMS_URL is not set"),
+        ({"name": "exec", "command": "/no/program"}, "'/no/program' is not allowed"),
+    ],
+)
+def test_what_cannot_be_done_is_said_when_the_rule_is_made(
+    action: dict[str, str], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SMDEBUG_SMTP_URL", raising=False)
+    monkeypatch.delenv("SMDEBUG_SMS_URL", raising=False)
+    with logged() as texts:
+        actions = Actions(json.dumps(action), "Rule9")
+    assert actions._actions == []
+    assert any("Rule9" in text and named in text for text in texts)
+
+
+@pytest.mark.usefixtures("servers")
 def test_a_wrong_environment_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SMDEBUG_ACTION_INTERVAL", "often")
     with logged() as texts:

@@ -227,6 +227,18 @@ def test_tensors_that_were_never_saved(trial: Trial) -> None:
     assert caught.value.tname == "nope"
 
 
+def test_a_scalar_is_found_by_the_name_it_was_saved_with(tmp_path: Path) -> None:
+    with NativeRun(tmp_path / "run") as made:
+        made.save_step({"loss": 1.0}, scalars={"accuracy": 0.5, "loss": 2.0})
+    trial = create_trial(tmp_path / "run")
+    assert trial.tensor_names() == ["loss", "scalar/accuracy", "scalar/loss"]
+    assert trial.has_tensor("accuracy")
+    assert trial.tensor("accuracy").name == "scalar/accuracy"
+    assert trial.tensor("accuracy").values() == trial.tensor("scalar/accuracy").values()
+    assert trial.tensor("loss").name == "loss"
+    assert not trial.has_tensor("scalar/nope")
+
+
 def test_collections_that_never_came(tmp_path: Path) -> None:
     (tmp_path / "training_job_end.ts").touch()
     with pytest.raises(MissingCollectionFiles):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
+import pty
+import re
 import select
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,7 @@ class Job:
         self.process.stdin.flush()
 
 
-@contextmanager
+@contextlib.contextmanager
 def job(run: Path, *words: str) -> Iterator[Job]:
     started = Job(run, *words)
     try:
@@ -85,7 +87,7 @@ def job(run: Path, *words: str) -> Iterator[Job]:
         started.process.communicate()
 
 
-@contextmanager
+@contextlib.contextmanager
 def watching(run: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     watch = subprocess.Popen(
         [program("smdebug"), "watch", run, "--json", *words], stdout=subprocess.PIPE, text=True
@@ -169,6 +171,61 @@ def test_lines_for_people(run: Path, write_rule: WriteRule) -> None:
     assert told.splitlines() == [
         "LowLoss: step 5 (EVAL), loss: the loss is too good (worker_0)",
         "LowLoss  IssuesFound at 1 step",
+    ]
+
+
+PRINTS = """
+class Prints(Rule):
+    def invoke_at_step(self, step):
+        print(f"looked at {step}")
+        return step == 5
+"""
+
+
+def screen(written: str) -> list[str]:
+    """What a terminal shows after the output: lines are drawn again by going up to the first."""
+    lines = [""]
+    for part in re.split(r"(\x1b\[\d+A\r\x1b\[J|\r?\n)", written):
+        up = re.fullmatch(r"\x1b\[(\d+)A\r\x1b\[J", part)
+        if up:
+            del lines[len(lines) - 1 - int(up[1]) :]
+            lines.append("")
+        elif part.endswith("\n"):
+            lines.append("")
+        else:
+            lines[-1] += part
+    return lines
+
+
+def on_a_terminal(*words: object) -> str:
+    """What the program writes to a terminal, by both streams."""
+    main, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen(
+        [str(program("smdebug")), *map(str, words)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=environment,
+    ):
+        os.close(terminal)
+        written = b""
+        # Linux ends the reading of a terminal that nobody has open with an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(main, 65536):
+                written += part
+    os.close(main)
+    return written.decode()
+
+
+def test_what_a_rule_prints_stands_above_the_view(run: Path, write_rule: WriteRule) -> None:
+    written = on_a_terminal("watch", run, "--rule", f"{write_rule(PRINTS)}:Prints")
+    assert screen(written) == [
+        *(f"looked at {step}" for step in range(6)),
+        "6 steps judged, the last is 5",
+        "Prints  IssuesFound at 1 step",
+        "    step 5 (EVAL): Prints is true at step 5 (worker_0)",
+        "",
     ]
 
 

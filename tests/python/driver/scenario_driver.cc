@@ -172,7 +172,7 @@ void Play(const json& action, const std::vector<std::byte>& blob, Hook& hook) {
 json StatsOf(const Hook& hook) {
   const smdebug::HookStats stats = hook.stats();
   return {{"steps_saved", stats.steps_saved},
-          {"tensors_saved", stats.tensors_saved},
+          {"tensors_saved", stats.values_saved},
           {"bytes_saved", stats.bytes_saved},
           {"scalars_saved", stats.scalars_saved},
           {"dropped", stats.dropped},

@@ -68,6 +68,11 @@ ENDINGS = {
         "failed",
         "exit status 2",
     ),
+    "a kind of SystemExit past close": (
+        "class Asked(SystemExit): pass\ntry:\n    raise Asked\nfinally:\n    hook.close()",
+        "interrupted",
+        "Asked",
+    ),
     "sys.exit without a code": ("sys.exit()", "finished", ""),
     "sys.exit(0)": ("sys.exit(0)", "finished", ""),
     "sys.exit that is caught": (
@@ -218,3 +223,38 @@ signal.pause()
     trial = create_trial(str(run_dir))
     assert trial.steps()[:4] == [0, 1, 2, 3]
     assert (run_dir / "training_job_end.ts").exists()
+
+
+LATER = """
+import signal
+before = signal.getsignal(signal.SIGTERM)
+def later(number, frame):
+    print("noted", flush=True)
+    if {calls}:
+        before(number, frame)
+signal.signal(signal.SIGTERM, later)
+os.kill(os.getpid(), signal.SIGTERM)
+print("went on", flush=True)
+"""
+
+
+def test_a_handler_that_keeps_to_the_default_goes_on(run_script: RunScript, run_dir: Path) -> None:
+    keeps = LATER.format(calls="before not in (None, signal.SIG_DFL)")
+    done = run_script(TRAIN + keeps)
+    assert done.returncode == 0, done.stdout
+    assert "noted" in done.stdout
+    assert "went on" in done.stdout
+    assert create_trial(str(run_dir)).run_info().state == "finished"
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_what_a_handler_calls_or_restores_ends_the_process(
+    restores: bool, run_script: RunScript, run_dir: Path
+) -> None:
+    text = LATER.format(calls="not restores and callable(before)")
+    if restores:
+        text += "signal.signal(signal.SIGTERM, before)\nos.kill(os.getpid(), signal.SIGTERM)\n"
+    done = run_script(f"restores = {restores}\n{TRAIN}{text}print('not ended')")
+    assert done.returncode == -signal.SIGTERM, done.stdout
+    info = create_trial(str(run_dir)).run_info()
+    assert (info.state, info.reason) == ("interrupted", "SIGTERM")

@@ -105,6 +105,25 @@ def test_missing_packages_of_the_system_leave_a_suite_out(tree: Tree) -> None:
     assert not tree.run(system="browser", require_all=True)
 
 
+def test_without_smdebug_1_0_only_what_compares_with_it_is_left_out(
+    tree: Tree, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference = tree.root / "tools/python-env"
+    reference.write_text('#!/bin/sh\ncase "$1" in ref*) exit 3 ;; esac\n')
+    for environment in tool.ENVIRONMENTS:
+        python = tree.root / f".venv-{environment.name}/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o755)
+    assert tool.run_all(tool.ENVIRONMENTS, tree.root, tree.root, 2, require_all=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" (")[0] for line in lines if "LEFT OUT" in line] == [
+        "test-python: LEFT OUT tests/python/compat_torch",
+        "test-python: LEFT OUT tests/python/compat_xgboost",
+        "test-python: LEFT OUT every suite of .venv-ref",
+    ]
+
+
 def test_a_suite_that_does_not_end_is_red(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     tree.write_test("import threading; threading.Event().wait()")
     assert not tree.run(minutes=2 / 60)

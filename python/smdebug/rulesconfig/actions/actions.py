@@ -26,7 +26,7 @@ class Action:
         self.action_parameters = {key: value for key, value in named.items() if value is not None}
         for key, value in self.action_parameters.items():
             if json.dumps(value, ensure_ascii=False) != f'"{value}"':
-                raise ValueError(f"{key} is {value!r}; allowed: texts that JSON need not escape")
+                raise ValueError(f"{key} is {value!r}; allowed: strings that JSON need not escape")
 
     def serialize(self) -> str:
         """The parameters as JSON, with a backslash before each quotation mark."""

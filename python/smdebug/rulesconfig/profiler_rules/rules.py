@@ -24,7 +24,7 @@ class ProfilerRuleBase:
 
     def _check(self, name: str, value: Any) -> None:
         if name == "mode":
-            fits, allowed = value is None or isinstance(value, str), "a text or None"
+            fits, allowed = value is None or isinstance(value, str), "a string or None"
         elif name in self.percentages:
             fits, allowed = 0 <= value <= 100, "0 to 100"
         else:

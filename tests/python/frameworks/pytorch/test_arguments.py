@@ -108,7 +108,10 @@ def test_a_bad_pattern_is_refused_by_the_call_that_gives_it(
     stored = Collection.from_dict({"name": "unused", "include_regex": ["["]})
     with pytest.raises(SMDebugValueError, match=BAD_PATTERN):
         hook.add_collection(stored)
-    assert unused.include_regex == []
+    unused.include_regex.append(3)  # type: ignore[arg-type]
+    with pytest.raises(SMDebugTypeError, match=r"include_regex: 3 .* a regular expression"):
+        hook.add_collection(unused)
+    unused.include_regex.clear()
     torch_step(hook)
     assert read_run().steps() == [0]
 

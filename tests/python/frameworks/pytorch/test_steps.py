@@ -139,6 +139,33 @@ def test_several_forwards_make_one_step_with_accumulated_gradients(
     ]
 
 
+def test_evaluation_accumulates_nothing(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net = Net()
+    hook = make_hook(include_collections=["gradients"], save_all=True, forwards_per_step=2)
+    hook.register_module(net)
+    expected: list[Tensor] = []
+    for _ in range(2):
+        net.zero_grad()
+        hook.set_mode(smd.modes.TRAIN)
+        for x, _y in batches(3):
+            net(x).sum().backward()
+            assert net.fc.weight.grad is not None
+            expected.append(net.fc.weight.grad.clone())
+        hook.set_mode(smd.modes.EVAL)
+        with torch.no_grad():
+            for x, _y in batches(3):
+                net(x)
+    trial = read_run()
+    assert trial.steps(mode=smd.modes.TRAIN) == [0, 1, 2, 3]
+    assert trial.steps(mode=smd.modes.EVAL) == [0, 1, 2, 3, 4, 5]
+    # The third pass of each epoch has no second one.
+    gradient = trial.tensor("gradient/Net_fc.weight")
+    assert gradient.steps(mode=smd.modes.TRAIN) == [0, 2]
+    for step, passes in ((0, 1), (2, 4)):
+        saved = gradient.value(step, mode=smd.modes.TRAIN)
+        np.testing.assert_array_equal(saved, expected[passes].numpy())
+
+
 def test_a_number_of_forwards_below_one_is_refused(make_hook: MakeHook) -> None:
     with pytest.raises(SMDebugValueError, match="forwards_per_step: '0' is not allowed"):
         make_hook(forwards_per_step=0)

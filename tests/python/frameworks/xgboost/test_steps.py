@@ -175,7 +175,7 @@ def test_nothing_is_done_at_idle_rounds(
     calls.clear()
     train(hook, data, rounds=10)
     assert calls == bare
-    assert hook.stats["tensors_saved"] == 0
+    assert hook.stats["values_saved"] == 0
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
@@ -189,3 +189,24 @@ def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun)
 
     train(callbacks=[hook, Mine()], rounds=3)
     assert "scalar/epoch" in read_run().tensor_names()
+
+
+def test_a_block_closes_the_hook_and_rounds_can_be_waited_for(run_dir: Path) -> None:
+    seen: list[list[int]] = []
+
+    class Look(xgb.callback.TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            del model, evals_log
+            hook.end_step()
+            hook.save_scalar("mine", epoch, step=10 * epoch + 10)
+            assert hook.flush(timeout=60)
+            seen.append(smd.create_trial(str(run_dir)).steps())
+            return False
+
+    with smd.Hook(str(run_dir), save_config=smd.SaveConfig(save_interval=1)) as hook:
+        xgb.train({}, matrix(), 3, evals=[(matrix(), "train")], callbacks=[hook, Look()])
+    if not NO_ORDER:
+        assert seen == [[0], [0, 1], [0, 1, 2]]
+    trial = smd.create_trial(str(run_dir))
+    assert trial.tensor("train-rmse").steps() == [0, 1, 2]
+    assert trial.tensor("scalar/mine").steps() == [10, 20, 30]

@@ -1,0 +1,194 @@
+"""A hook in a with block, the end of a step, waiting for files, and scalars at chosen steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import smdebug.pytorch as smd  # noqa: E402
+from smdebug import _core  # noqa: E402
+from smdebug.core.hook import BaseHook  # noqa: E402
+from smdebug.exceptions import SMDebugTypeError, SMDebugValueError  # noqa: E402
+from support.torch_nets import Net, batches  # noqa: E402
+
+EVERY = smd.SaveConfig(save_interval=1)
+
+
+@pytest.fixture(autouse=True)
+def _no_hook() -> Iterator[None]:
+    torch.set_num_threads(1)
+    smd.del_hook()
+    yield
+    smd.del_hook()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    return str(tmp_path / "run")
+
+
+def ending(run: str) -> tuple[str, str]:
+    _, state, reason = _core.run_info(run)
+    return state, reason
+
+
+def watched(run: str, forwards_per_step: int = 1) -> tuple[smd.Hook, Net]:
+    hook = smd.Hook(
+        run,
+        save_config=EVERY,
+        include_collections=["weights"],
+        forwards_per_step=forwards_per_step,
+    )
+    net = Net()
+    hook.register_module(net)
+    return hook, net
+
+
+@pytest.mark.parametrize("kind", [smd.Hook, BaseHook])
+def test_the_end_of_the_block_closes_the_hook(kind: type[BaseHook], run: str) -> None:
+    with kind(run) as hook:
+        assert isinstance(hook, kind)
+        hook.save_scalar("loss", 1.5)
+    assert ending(run)[0] == "finished"
+    assert smd.create_trial(run).tensor("scalar/loss").value(0) == 1.5
+    hook.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [(ValueError("bad"), "failed"), (KeyboardInterrupt(), "interrupted")]
+)
+def test_an_exception_that_ends_the_block_is_recorded_and_goes_on(
+    error: BaseException, state: str, run: str
+) -> None:
+    with pytest.raises(type(error)), smd.Hook(run) as hook:
+        hook.save_scalar("loss", 1)
+        raise error
+    found, reason = ending(run)
+    assert found == state
+    assert type(error).__name__ in reason
+
+
+def test_an_exception_that_was_handled_before_the_block_is_not_its_own(run: str) -> None:
+    try:
+        raise ValueError("handled")
+    except ValueError:
+        with smd.Hook(run) as hook:
+            hook.save_scalar("loss", 1)
+    assert ending(run)[0] == "finished"
+
+
+def test_a_step_that_was_ended_can_be_read_at_once(run: str) -> None:
+    hook, net = watched(run)
+    for step, (x, _) in enumerate(batches(3)):
+        net(x)
+        hook.end_step()
+        assert hook.flush()
+        assert smd.create_trial(run).steps() == list(range(step + 1))
+    hook.close()
+
+
+def test_a_step_without_an_end_is_not_waited_for(run: str) -> None:
+    hook, net = watched(run)
+    for x, _ in batches(2):
+        net(x)
+    assert hook.flush(timeout=60)
+    assert smd.create_trial(run).steps() == [0]
+    hook.close()
+    assert smd.create_trial(run).steps() == [0, 1]
+
+
+def test_a_forward_pass_after_the_end_of_a_step_begins_another(run: str) -> None:
+    hook, net = watched(run, forwards_per_step=4)
+    passes = [x for x, _ in batches(6)]
+    for x in passes[:2]:
+        net(x)
+    hook.end_step()
+    for x in passes[2:]:
+        net(x)
+    hook.close()
+    assert smd.create_trial(run).steps() == [0, 1]
+
+
+def test_a_tensor_saved_after_the_end_of_a_step_waits_for_the_next(run: str) -> None:
+    hook, net = watched(run)
+    for number, (x, _) in enumerate(batches(2)):
+        out = net(x)
+        hook.save_tensor("inside", torch.tensor([float(number)]), "weights")
+        hook.end_step()
+        hook.save_tensor("after", torch.tensor([float(number)]), "weights")
+        out.sum().backward()
+    assert hook.stats["dropped"] == 0
+    hook.close()
+    trial = smd.create_trial(run)
+    assert trial.tensor("after").steps() == [1]
+    assert trial.tensor("after").value(1) == [0]
+
+
+def test_before_the_first_step_and_after_the_end_there_is_nothing_to_end(run: str) -> None:
+    hook, net = watched(run)
+    hook.end_step()
+    assert hook.flush()
+    net(next(iter(batches(1)))[0])
+    hook.close()
+    hook.end_step()
+    assert hook.flush()
+
+
+@pytest.mark.parametrize("timeout", [-1, math.nan, -0.001])
+def test_a_timeout_is_at_least_0(timeout: float, run: str) -> None:
+    with smd.Hook(run) as hook, pytest.raises(SMDebugValueError, match="timeout"):
+        hook.flush(timeout)
+
+
+@pytest.mark.parametrize("timeout", ["1", True, [1]])
+def test_a_timeout_is_a_number(timeout: object, run: str) -> None:
+    with smd.Hook(run) as hook, pytest.raises(SMDebugTypeError, match="timeout"):
+        hook.flush(timeout)  # type: ignore[arg-type]
+
+
+def test_a_timeout_may_be_for_ever(run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    hook.end_step()
+    assert hook.flush(math.inf)
+    hook.close()
+
+
+def test_a_scalar_may_have_a_step_of_its_own(run: str) -> None:
+    hook, net = watched(run)
+    hook.save_scalar("s", 2, step=2)
+    for x, _ in batches(4):
+        net(x)
+    hook.save_scalar("s", 1, step=1)
+    hook.save_scalar("s", 9, step=9)
+    hook.save_scalar("now", 3)
+    hook.close()
+    trial = smd.create_trial(run)
+    scalar = trial.tensor("scalar/s")
+    assert {step: scalar.value(step) for step in scalar.steps()} == {1: 1, 2: 2, 9: 9}
+    assert trial.tensor("scalar/now").steps() == [3]
+
+
+def test_scalars_alone_make_a_run_with_the_caller_s_steps(run: str) -> None:
+    with BaseHook(run) as hook:
+        for step in range(0, 50, 10):
+            hook.save_scalar("loss", 1 / (step + 1), step=step)
+    loss = smd.create_trial(run).tensor("scalar/loss")
+    assert loss.steps() == [0, 10, 20, 30, 40]
+    assert loss.value(30) == 1 / 31
+
+
+@pytest.mark.parametrize("step", [-1, 1.5, "1", True])
+def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    hook.save_scalar("s", 1, step=step)  # type: ignore[arg-type]
+    hook.save_scalar("s", 2)
+    assert hook.stats["errors"] + hook.stats["skipped"] == 1
+    hook.close()
+    assert smd.create_trial(run).tensor("scalar/s").steps() == [0]

@@ -1,0 +1,81 @@
+"""docs/recipes/hugging-face.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from smdebug import modes
+from smdebug.trials import create_trial
+from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe
+from transformers import Trainer
+
+
+def logged(trainer: Trainer, key: str) -> list[float]:
+    """What the Trainer has logged as `key`."""
+    return [entry[key] for entry in trainer.state.log_history if key in entry]
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_what_is_saved_is_what_the_trainer_logs(
+    accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
+) -> None:
+    ours = run_recipe("hugging-face")["train"]("again", accumulate=accumulate)
+    plain = run_without_hook("hugging-face")["train"]("no", accumulate=accumulate)
+    assert Path("again").exists()
+    assert not Path("no").exists()
+    trial = create_trial("again")
+
+    losses, norms = logged(plain, "loss"), logged(plain, "grad_norm")
+    assert len(losses) == len(norms) == 12
+    parameters = [name for name, _ in plain.model.named_parameters()]
+    for step in trial.steps(mode=modes.TRAIN):
+        saved = [
+            trial.tensor(f"loss_output_{batch}").value(step, mode=modes.TRAIN).item()
+            for batch in range(accumulate)
+        ]
+        assert sum(saved) == pytest.approx(losses[step], rel=1e-6)
+        gradients = [
+            trial.tensor(f"gradient/LlamaForCausalLM_{name}").value(step, mode=modes.TRAIN)
+            for name in parameters
+        ]
+        norm = np.sqrt(sum(np.sum(gradient.astype(float) ** 2) for gradient in gradients))
+        assert norm == pytest.approx(norms[step], rel=1e-5)
+
+    loss = trial.tensor("loss_output_0")
+    evaluations = [loss.value(step, mode=modes.EVAL).item() for step in range(4)]
+    assert np.mean(np.reshape(evaluations, (2, 2)), axis=1) == pytest.approx(
+        logged(plain, "eval_loss"), rel=1e-6
+    )
+    assert trial.tensor_names(collection="gradients", mode=modes.EVAL) == []
+    assert trial.run_info().state == "finished"
+
+    ours_at_end, plain_at_end = ours.model.state_dict(), plain.model.state_dict()
+    assert ours_at_end.keys() == plain_at_end.keys()
+    assert all(torch.equal(ours_at_end[name], plain_at_end[name]) for name in plain_at_end)
+
+
+def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> None:
+    names = run_recipe("hugging-face")
+    exploding, loss = names["hook"].rule_reports
+    assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
+    # The Trainer has written its summary, as at any other end.
+    assert logged(names["trainer"], "train_runtime")
+    assert np.isnan(
+        create_trial("runs/hugging-face-wrong").tensor("loss_output_0").value(3, mode=modes.TRAIN)
+    )
+    assert logged(names["trainer"], "loss")[3] == 0.0
+
+
+def test_two_processes_stop_together(folder: Path) -> None:
+    wrong = '\ntrainer = train("runs/wrong", lr=1e30, steps=10_000)\n'
+    wrong += "assert trainer.state.global_step < 10_000\n"
+    run_in_two_processes(training_of_recipe("hugging-face") + wrong, folder)
+    trial = create_trial("runs/hugging-face")
+    assert trial.workers() == ["worker_0"]
+    assert trial.steps(mode=modes.TRAIN) == [0, 3, 6, 9]
+    assert trial.steps(mode=modes.EVAL) == [0, 1]
+    names = trial.tensor_names(collection="gradients")
+    assert "gradient/LlamaForCausalLM_lm_head.weight" in names

@@ -1,0 +1,145 @@
+"""docs/recipes/lightning.md."""
+
+from __future__ import annotations
+
+import csv
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from smdebug import modes
+from smdebug.trials import create_trial
+from support.recipes import RunRecipe, start_script, training_of_recipe
+
+# Lightning and PyTorch warn about each other.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+NAMES = ["0.weight", "0.bias", "2.weight", "2.bias"]
+
+
+def logged(folder: Path, name: str, version: int = 0) -> list[float]:
+    """What Lightning's own logger has of a metric."""
+    with (folder / f"logs/lightning_logs/version_{version}/metrics.csv").open() as file:
+        return [float(row[name]) for row in csv.DictReader(file) if row[name]]
+
+
+def test_what_is_saved_is_what_lightning_trains_with(
+    run_recipe: RunRecipe, gradients: list[list[torch.Tensor]], folder: Path
+) -> None:
+    run_recipe("lightning")
+    trial = create_trial("runs/lightning")
+    loss = trial.tensor("CrossEntropyLoss_output_0")
+
+    training = logged(folder, "train_loss")
+    assert len(training) == 24
+    for step in trial.steps(mode=modes.TRAIN):
+        assert loss.value(step, mode=modes.TRAIN).item() == training[step]
+        for name, gradient in zip(NAMES, gradients[step]):
+            saved = trial.tensor(f"gradient/Sequential_{name}").value(step, mode=modes.TRAIN)
+            np.testing.assert_array_equal(saved, gradient.numpy())
+
+    validations = [loss.value(step, mode=modes.EVAL).item() for step in range(6)]
+    assert np.mean(np.reshape(validations, (3, 2)), axis=1) == pytest.approx(
+        logged(folder, "val_loss"), rel=1e-6
+    )
+    assert trial.tensor("gradient/Sequential_0.weight").steps(mode=modes.EVAL) == []
+    assert trial.steps(mode=modes.GLOBAL) == sorted(
+        trial.global_step(mode, step)
+        for mode in (modes.TRAIN, modes.EVAL)
+        for step in trial.steps(mode=mode)
+    )
+    assert trial.run_info().state == "finished"
+
+
+def test_accumulated_gradients_are_those_of_the_optimizer(
+    run_recipe: RunRecipe, gradients: list[list[torch.Tensor]]
+) -> None:
+    run_recipe("lightning")
+    trial = create_trial("runs/lightning-accumulated")
+    accumulated = gradients[24:]
+    for step in trial.steps(mode=modes.TRAIN):
+        for name, gradient in zip(NAMES, accumulated[step]):
+            saved = trial.tensor(f"gradient/Sequential_{name}").value(step, mode=modes.TRAIN)
+            np.testing.assert_array_equal(saved, gradient.numpy())
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_the_training_is_the_same_without_a_hook(
+    accumulate: int, run_recipe: RunRecipe, run_without_hook: RunRecipe
+) -> None:
+    ours = run_recipe("lightning")["fit"]("again", accumulate=accumulate)[0].model.state_dict()
+    plain = run_without_hook("lightning")["fit"]("no", accumulate=accumulate)[0].model.state_dict()
+    assert Path("again").exists()
+    assert not Path("no").exists()
+    assert ours.keys() == plain.keys()
+    assert all(torch.equal(ours[name], plain[name]) for name in plain)
+
+
+def test_a_rule_stops_fit_in_an_orderly_way(run_recipe: RunRecipe, folder: Path) -> None:
+    names = run_recipe("lightning")
+    trainer, hook = names["trainer"], names["hook"]
+    assert trainer.state.finished
+    assert list((folder / "logs/lightning_logs/version_2/checkpoints").iterdir())
+    exploding, loss = hook.rule_reports
+    assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
+    assert create_trial("runs/lightning-wrong").run_info().state == "finished"
+
+
+def test_an_exception_leaves_a_failed_run(run_recipe: RunRecipe) -> None:
+    names = run_recipe("lightning")
+    works = names["Classifier"].training_step
+
+    def fails(self: object, batch: object, batch_idx: int) -> torch.Tensor:
+        if batch_idx == 5:
+            raise ValueError("boom")
+        result: torch.Tensor = works(self, batch, batch_idx)
+        return result
+
+    names["Classifier"].training_step = fails
+    with pytest.raises(ValueError, match="boom"):
+        names["fit"]("failing")
+    info = create_trial("failing").run_info()
+    assert (info.state, info.reason) == ("failed", "ValueError: boom")
+
+
+
+
+@pytest.mark.parametrize("made", ["in the callback", "before"])
+def test_sigterm_is_left_to_lightning(made: str, folder: Path) -> None:
+    script = training_of_recipe("lightning")
+    told = "class Classifier(L.LightningModule):\n"
+    script = script.replace(
+        "    def on_exception(self, trainer, module, exception):\n",
+        "    def on_train_batch_start(self, *_):\n"
+        "        print('training', flush=True)\n\n"
+        "    def on_exception(self, trainer, module, exception):\n"
+        "        print('told of', type(exception).__name__, flush=True)\n",
+    ).replace('fit("runs/lightning")', 'fit("runs/lightning", epochs=100_000)')
+    if made == "before":
+        script = script.replace(told, f"other = smd.Hook('runs/other')\n\n\n{told}")
+    with start_script(script, folder) as process:
+        assert process.stdout is not None
+        assert any("training" in line for line in process.stdout)
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=120)
+    assert "told of SIGTERMException" in output
+    assert process.returncode == 0, output
+    info = create_trial("runs/lightning").run_info()
+    assert (info.state, info.reason) == ("interrupted", "SIGTERMException")
+
+
+def test_two_processes(folder: Path) -> None:
+    script = training_of_recipe("lightning")
+    script = script.replace('accelerator="cpu"', 'accelerator="cpu", devices=2, strategy="ddp"')
+    script += '\ntrainer, hook = fit("runs/wrong", lr=1e20, epochs=1000)\n'
+    script += "assert trainer.current_epoch < 1000\n"
+    with start_script(script, folder) as process:
+        output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    trial = create_trial("runs/lightning")
+    assert trial.workers() == ["worker_0"]
+    assert trial.steps(mode=modes.TRAIN) == list(range(0, 12, 2))
+    assert trial.steps(mode=modes.EVAL) == list(range(3))
+    assert "gradient/Sequential_0.weight" in trial.tensor_names(collection="gradients")
