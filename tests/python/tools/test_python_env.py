@@ -89,7 +89,7 @@ class Machine:
 
 
 OF_SMDEBUG_1_0 = ("ref", "reftorch")
-OF_ANY_PYTHON = ("build", "tb", "tools", "torch", "wheel", "xgb")
+OF_ANY_PYTHON = ("build", "recipes", "tb", "tools", "torch", "wheel", "xgb")
 
 
 @pytest.mark.parametrize("version", ["3, 12", "3, 14"])
