@@ -74,6 +74,7 @@ def run_reference(folder: Path) -> dict[str, float]:
     script = ROOT / "bench/python/reference_bench.py"
     output = subprocess.run(
         [python, script, "--dir", folder, "--runs", folder / "runs"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests/python")},
         check=True,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures smdebug 1.0 without a framework; prints one JSON object.
 
-Runs in .venv-ref. Goes through smdebug.core.hook.BaseHook, the class that every
-framework's hook of 1.0 derives from: a step is begun as its PyTorch hook begins
-one, and each tensor takes the whole way that a framework's tensor takes (due
-check, reductions, histogram, raw record). Only the framework itself is missing.
+Runs in .venv-ref, with tests/python on PYTHONPATH. Goes through
+smdebug.core.hook.BaseHook, the class that every framework's hook of 1.0 derives
+from: a step is begun as its PyTorch hook begins one, and each tensor takes the
+whole way that a framework's tensor takes (due check, reductions, histogram, raw
+record). Only the framework itself is missing.
 
 Keys are those of bench/rows.py; values are per second, in the unit of the row.
 Each is the best of several runs, since whatever disturbs a run slows it down.
@@ -28,65 +29,14 @@ os.environ.pop("TRAINING_JOB_NAME", None)
 
 import numpy as np
 from judge import judge_rate
-from smdebug import SaveConfig
-from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.hook import BaseHook
 from smdebug.core.reduction_config import ALLOWED_NORMS, ALLOWED_REDUCTIONS, ReductionConfig
 from smdebug.core.reductions import get_numpy_reduction
 from smdebug.core.tfevent.summary import _get_default_bins, histogram_summary
-from smdebug.core.utils import make_numpy_array
-from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
 from smdebug.trials import create_trial
+from support.reference_run import Hook
 
 KIB, MIB = 1 << 10, 1 << 20
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-class Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
-    """The least that BaseHook asks of a framework: one worker, NumPy values."""
-
-    def __init__(self, out_dir: str, **options: object) -> None:
-        manager = CollectionManager()
-        for name in ("all", "default", "losses"):
-            manager.add(name)
-        super().__init__(
-            collection_manager=manager,
-            default_include_collections=["losses"],
-            profiler_config_parser=get_profiler_config_parser("numpy"),
-            init_step=-1,
-            out_dir=out_dir,
-            save_config=SaveConfig(save_interval=1),
-            **options,
-        )
-        self.worker = self._get_worker_name()
-        self._prepare_collections()
-
-    def _get_worker_name(self) -> str:
-        return "worker_0"
-
-    def _get_num_workers(self) -> int:
-        return 1
-
-    def _is_not_supported(self) -> bool:
-        return False
-
-    def _get_default_collections(self) -> list[str]:
-        return ["all", "default", "losses"]
-
-    @staticmethod
-    def _get_reduction_of_data(reduction: str, value: Array, _name: str, is_abs: bool) -> Any:  # noqa: ANN401
-        return get_numpy_reduction(reduction, value, is_abs)
-
-    @staticmethod
-    def _make_numpy_array(value: object) -> Any:  # noqa: ANN401
-        return make_numpy_array(value)
-
-    def begin_step(self) -> None:
-        """Closes the files of the last step and opens those of the next."""
-        self._close_writers()
-        self._increment_step()
-        if self._get_collections_to_save_for_step():
-            self._initialize_writers()
 
 
 def best_rate(work: Callable[[], float], runs: int) -> float:
@@ -97,14 +47,6 @@ def best_rate(work: Callable[[], float], runs: int) -> float:
         amount = work()
         best = max(best, amount / (time.perf_counter() - begin))
     return best
-
-
-def save_steps(hook: Hook, steps: int, tensors: dict[str, Array]) -> None:
-    for _ in range(steps):
-        hook.begin_step()
-        for name, value in tensors.items():
-            hook._save_for_tensor(name, value)
-    hook._close_writers()
 
 
 def tensors_of(count: int, size: int) -> dict[str, Array]:
@@ -118,7 +60,7 @@ def raw_rate(folder: Path, count: int, size: int, steps: int, amount: float) -> 
     for _ in range(4):  # The first run warms up, as Google Benchmark does for ours.
         out_dir = tempfile.mkdtemp(dir=folder)
         begin = time.perf_counter()
-        save_steps(Hook(out_dir, save_all=True), steps, tensors)
+        Hook(out_dir, save_all=True).save_steps([tensors] * steps)
         best = max(best, amount * steps / (time.perf_counter() - begin))
         shutil.rmtree(out_dir)
     return best
@@ -175,7 +117,7 @@ def tensorboard_rate(folder: Path, count: int, size: int, steps: int) -> float:
             export_tensorboard=True,
             reduction_config=ReductionConfig(reductions=["max"]),
         )
-        save_steps(hook, steps, tensors)
+        hook.save_steps([tensors] * steps)
         return count * size * steps
 
     return best_rate(work, runs=3)

@@ -71,4 +71,5 @@ int main(int argc, char** argv) {
   hook.Close();
   std::cout << "saved " << hook.core().stats().steps_saved
             << " steps; look at them with: smdebug ls " << argv[1] << '\n';
+  return 0;
 }

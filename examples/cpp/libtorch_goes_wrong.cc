@@ -45,4 +45,5 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::cout << "nothing went wrong\n";
+  return 0;
 }

@@ -32,4 +32,5 @@ int main(int argc, char** argv) {
     loss.backward();
     optimizer.step();
   }
+  return 0;
 }

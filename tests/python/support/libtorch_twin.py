@@ -8,22 +8,13 @@ import smdebug.pytorch as smd
 import torch
 from torch import Tensor, nn
 
-
-class Child(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lin = nn.Linear(4, 6)
-        self.act = nn.Tanh()
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.act(self.lin(x))
-        return out
+from support.torch_nets import Child
 
 
 class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.child = Child()
+        self.child = Child(6)
         self.norm = nn.BatchNorm1d(6)
         self.relu = nn.ReLU()
         self.tail = nn.Sequential(nn.Linear(6, 6), nn.Sigmoid(), nn.Linear(6, 3, bias=False))

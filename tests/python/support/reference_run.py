@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from smdebug.profiler.profiler_config_parser import get_profiler_config_parser
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class _Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
+class Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
     """The least that BaseHook asks of a framework: one worker, NumPy values."""
 
-    def __init__(self, out_dir: str) -> None:
+    def __init__(self, out_dir: str, **options: object) -> None:
         manager = CollectionManager()
         for name in ("all", "default", "losses"):
             manager.add(name)
@@ -38,8 +39,7 @@ class _Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
             init_step=-1,
             out_dir=out_dir,
             save_config=SaveConfig(save_interval=1),
-            save_all=True,
-            reduction_config=ReductionConfig(reductions=["mean", "max"], save_raw_tensor=True),
+            **options,
         )
         self.worker = self._get_worker_name()
         self._prepare_collections()
@@ -65,18 +65,26 @@ class _Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
         return make_numpy_array(value)
 
     def begin_step(self) -> None:
+        """Closes the files of the last step and opens those of the next."""
         self._close_writers()
         self._increment_step()
-        self._initialize_writers()
+        if self._get_collections_to_save_for_step():
+            self._initialize_writers()
+
+    def save_steps(self, steps: Iterable[dict[str, Array]]) -> None:
+        """Each tensor takes the whole way that a framework's tensor takes."""
+        for tensors in steps:
+            self.begin_step()
+            for name, value in tensors.items():
+                self._save_for_tensor(name, value)
+        self._close_writers()
 
 
 def main() -> None:
-    hook = _Hook(sys.argv[1])
-    for tensors in json.load(sys.stdin):
-        hook.begin_step()
-        for name, value in tensors.items():
-            hook._save_for_tensor(name, np.array(value, np.float32))
-    hook._close_writers()
+    form = ReductionConfig(reductions=["mean", "max"], save_raw_tensor=True)
+    hook = Hook(sys.argv[1], save_all=True, reduction_config=form)
+    steps = json.load(sys.stdin)
+    hook.save_steps({n: np.array(v, np.float32) for n, v in tensors.items()} for tensors in steps)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 
 class Child(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, width: int = 8) -> None:
         super().__init__()
-        self.lin = nn.Linear(4, 8)
+        self.lin = nn.Linear(4, width)
         self.act = nn.Tanh()
 
     def forward(self, x: Tensor) -> Tensor:
