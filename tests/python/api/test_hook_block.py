@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -192,3 +194,26 @@ def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run
     assert hook.stats["errors"] + hook.stats["skipped"] == 1
     hook.close()
     assert smd.create_trial(run).tensor("scalar/s").steps() == [0]
+
+
+def test_a_forked_child_does_not_wait_for_its_parent_s_files(run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    hook.end_step()
+    child = os.fork()
+    if child == 0:
+        hook.end_step()
+        os._exit(0 if hook.flush() is False else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert hook.flush()
+    hook.close()
+
+
+def test_a_copy_has_nothing_to_wait_for(run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    with pickle.loads(pickle.dumps(hook)) as copied:
+        copied.end_step()
+        assert copied.flush()
+    hook.close()
+    assert ending(run)[0] == "finished"
