@@ -75,4 +75,18 @@ class Model {
   int64_t shape_;
 };
 
+// The folder of a finished run of `steps` steps with `tensors` tensors each,
+// made if it is not there. Its name is known to reference_bench.py.
+inline std::string MakeRun(const std::string& name, int steps, size_t tensors,
+                           size_t bytes) {
+  const std::filesystem::path folder = BenchDir() / "runs" / name;
+  if (std::filesystem::exists(folder / "training_job_end.ts")) return folder;
+  std::filesystem::remove_all(folder);
+  const Model model(tensors, bytes);
+  Hook hook(ConfigFor(folder, 1));
+  for (int step = 0; step < steps; ++step) model.Step(hook);
+  hook.Close();
+  return folder;
+}
+
 }  // namespace smdebug::bench

@@ -84,6 +84,9 @@ CPP_ROWS = (
     Row("values(), 64 bytes each", "values/s", "trial/values/64B", "values", 5),
     Row("read 100 x 1 MiB", "MB/s", "trial/read/100x1MiB", "read_100x1MiB", 4,
         limit="limit/read/100x1MiB"),
+    Row("table, 1,000 steps x 200 numbers", "values/s", "query/table/1000x200", least=2e5 / 0.39),
+    Row("CSV, 1,000 steps x 200 numbers", "values/s", "query/csv/1000x200", least=2e5 / 0.39),
+    Row("diff, 1,000 steps x 200 numbers", "values/s", "query/compare/1000x200", least=2e5 / 0.39),
     Row("VanishingGradient, 50 x 4 KiB a step", "steps/s", "rules/one/50x4KiB",
         "judge_50x4KiB", 30),
     # 1.0 judges with one rule after the other; ten take ten times as long.

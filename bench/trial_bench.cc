@@ -29,24 +29,9 @@ namespace smdebug {
 namespace {
 
 namespace fs = std::filesystem;
-using bench::ConfigFor;
 using bench::kMiB;
-using bench::Model;
+using bench::MakeRun;
 using Clock = std::chrono::steady_clock;
-
-// The folder of a finished run of `steps` steps with `tensors` tensors each,
-// made if it is not there. Its name is known to reference_bench.py.
-std::string MakeRun(const std::string& name, int steps, size_t tensors,
-                    size_t bytes) {
-  const fs::path folder = bench::BenchDir() / "runs" / name;
-  if (fs::exists(folder / "training_job_end.ts")) return folder;
-  fs::remove_all(folder);
-  const Model model(tensors, bytes);
-  Hook hook(ConfigFor(folder, 1));
-  for (int step = 0; step < steps; ++step) model.Step(hook);
-  hook.Close();
-  return folder;
-}
 
 std::string ManySteps() { return MakeRun("10000x20", 10'000, 20, 64); }
 std::string ManyEntries() { return MakeRun("10000x100", 10'000, 100, 64); }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "smdebug/mode.h"
@@ -50,6 +49,10 @@ struct TensorSeries {
 // Steps at which there is nothing of the kind are left out. Throws Error if
 // nothing is left, or for a tensor of strings.
 TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query);
+
+// A series over all modes as one series for each mode that it has steps of,
+// which are still counted over all modes; any other is its only part.
+std::vector<TensorSeries> SplitByMode(Trial& trial, const TensorSeries& series);
 
 // What a series does over steps in a row.
 struct SeriesBucket {
@@ -146,7 +149,7 @@ struct TensorHistograms {
 // tensor of strings.
 TensorHistograms ReadHistograms(Trial& trial, const HistogramQuery& query);
 
-struct RowQuery {
+struct TableQuery {
   std::vector<std::string> tensors = {};  // By name.
   Mode mode = Mode::kGlobal;
   std::optional<std::string> worker = {};  // Unset: every worker.
@@ -154,17 +157,32 @@ struct RowQuery {
   std::vector<Reduction> reductions = {};
 };
 
-// The numbers of a tensor at a step of a worker.
-struct Row {
-  StepId id;
-  std::string worker;
-  std::string tensor;
-  std::optional<double> value = {};  // That of a tensor of one element.
-  std::vector<std::pair<Reduction, double>> reductions = {};
+// The numbers of tensors, in columns of equal length. A row is a tensor at a
+// step of a worker.
+struct Table {
+  struct Column {
+    Reduction reduction;
+    std::vector<double> numbers = {};  // NaN where there is none.
+  };
+
+  size_t size() const noexcept { return steps.size(); }
+
+  std::vector<int64_t> steps = {};  // Over all modes.
+  std::vector<Mode> modes = {};
+  std::vector<int64_t> mode_steps = {};
+  std::vector<uint32_t> workers = {};  // Places in worker_names.
+  std::vector<uint32_t> tensors = {};  // Places in tensor_names.
+  // That of a tensor of one element, NaN for any other.
+  std::vector<double> values = {};
+  // Those asked for, and then by name the others that were saved of any.
+  std::vector<Column> reductions = {};
+
+  std::vector<std::string> worker_names = {};
+  std::vector<std::string> tensor_names = {};
 };
 
 // By step, tensor and worker. Complete steps only. Throws InvalidWorker if
 // nobody of that name wrote in the run.
-std::vector<Row> ReadRows(Trial& trial, const RowQuery& query);
+Table ReadTable(Trial& trial, const TableQuery& query);
 
 }  // namespace smdebug::query

@@ -266,9 +266,9 @@ class RuleGuard:
 
 def guard(hook: Hook, rules: Sequence[str]) -> RuleGuard: ...
 
-def rows(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, reductions: Sequence[str]) -> list[tuple[int, int, int, str, str, float | None, dict[str, float]]]:
+def table(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, reductions: Sequence[str]) -> dict:
     """
-    (step, mode, step in the mode, worker, tensor, value, reductions by name) of each.
+    Columns by name, in their order: numbers, or places and the names there.
     """
 
 def glance(tensor: Tensor, most_steps: int, most_bytes: int) -> tuple[str, list[float]]:

@@ -1,16 +1,13 @@
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <nanobind/stl/map.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
@@ -25,31 +22,49 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace)
 namespace smdebug::python {
 namespace {
 
-// Step, mode, step in the mode, worker, tensor, value, reductions by name.
-using Row = std::tuple<int64_t, int, int64_t, std::string, std::string,
-                       std::optional<double>, std::map<std::string, double>>;
+// A NumPy array of these numbers, which it keeps.
+template <typename T>
+nb::object Column(std::vector<T> numbers) {
+  auto* kept = new std::vector<T>(std::move(numbers));
+  const nb::capsule owner(
+      kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()},
+                                                owner)
+      .cast();
+}
 
-std::vector<Row> Rows(const OwnTrial& trial, std::vector<std::string> tensors,
-                      int mode, std::optional<std::string> worker,
-                      const std::vector<std::string>& reductions) {
-  query::RowQuery query = {.tensors = std::move(tensors),
-                           .mode = ModeFrom(mode),
-                           .worker = std::move(worker)};
+nb::dict Table(const OwnTrial& trial, std::vector<std::string> tensors,
+               int mode, std::optional<std::string> worker,
+               const std::vector<std::string>& reductions) {
+  query::TableQuery query = {.tensors = std::move(tensors),
+                             .mode = ModeFrom(mode),
+                             .worker = std::move(worker)};
   for (const std::string& name : reductions) {
     query.reductions.push_back(ReductionFrom(name));
   }
-  std::vector<Row> rows;
-  for (query::Row& row :
-       CallCore([&] { return query::ReadRows(*trial, query); })) {
-    std::map<std::string, double> by_name;
-    for (const auto& [reduction, value] : row.reductions) {
-      by_name.emplace(ReductionName(reduction), value);
-    }
-    rows.emplace_back(row.id.step, static_cast<int>(row.id.mode),
-                      row.id.mode_step, std::move(row.worker),
-                      std::move(row.tensor), row.value, std::move(by_name));
+  query::Table table =
+      CallCore([&] { return query::ReadTable(*trial, query); });
+  std::vector<std::string> modes;
+  for (const Mode each : kModes) modes.emplace_back(ModeName(each));
+  std::vector<uint32_t> mode_places;
+  mode_places.reserve(table.size());
+  for (const Mode each : table.modes) {
+    mode_places.push_back(static_cast<uint32_t>(ModeIndex(each)));
   }
-  return rows;
+  nb::dict columns;
+  columns["step"] = Column(std::move(table.steps));
+  columns["mode"] = nb::make_tuple(Column(std::move(mode_places)), modes);
+  columns["mode_step"] = Column(std::move(table.mode_steps));
+  columns["worker"] =
+      nb::make_tuple(Column(std::move(table.workers)), table.worker_names);
+  columns["tensor"] =
+      nb::make_tuple(Column(std::move(table.tensors)), table.tensor_names);
+  columns["value"] = Column(std::move(table.values));
+  for (query::Table::Column& column : table.reductions) {
+    columns[ReductionName(column.reduction).c_str()] =
+        Column(std::move(column.numbers));
+  }
+  return columns;
 }
 
 std::pair<std::string, std::vector<double>> Glance(const Tensor& tensor,
@@ -63,10 +78,10 @@ std::pair<std::string, std::vector<double>> Glance(const Tensor& tensor,
 }  // namespace
 
 void InitQuery(nb::module_& m) {
-  m.def("rows", &Rows, "trial"_a, "tensors"_a, "mode"_a, "worker"_a.none(),
+  m.def("table", &Table, "trial"_a, "tensors"_a, "mode"_a, "worker"_a.none(),
         "reductions"_a,
-        "(step, mode, step in the mode, worker, tensor, value, reductions by "
-        "name) of each.");
+        "Columns by name, in their order: numbers, or places and the names "
+        "there.");
   m.def("glance", &Glance, "tensor"_a, "most_steps"_a, "most_bytes"_a,
         "What was read of a tensor, and the numbers.");
 }

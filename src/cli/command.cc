@@ -7,11 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "smdebug/version.h"
 #include "src/cli/command_page.h"
 #include "src/cli/man_page.h"
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
+#include "src/query/open_run.h"
 
 namespace smdebug::cli {
 namespace {
@@ -224,6 +226,21 @@ DamageNotice::~DamageNotice() {
                                     Printable(first.file),
                                     Printable(first.reason), more))
                << '\n';
+}
+
+void ForEachRun(const std::vector<std::string>& runs, Streams streams,
+                const std::function<void(Trial&)>& visit) {
+  for (const std::string& run : runs) {
+    const auto trial = query::OpenRun(run);
+    const DamageNotice notice(trial.get(), streams);
+    try {
+      visit(*trial);
+    } catch (const Error& error) {
+      const std::string_view text = error.what();
+      if (runs.size() == 1 || text.find(trial->path()) == 0) throw;
+      throw Error(fmt::format("{}: {}", trial->path(), text));
+    }
+  }
 }
 
 int Main(const std::vector<std::string>& args, Streams streams) {

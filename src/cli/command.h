@@ -55,6 +55,12 @@ class DamageNotice {
   const int exceptions_;
 };
 
+// Opens one run after the other and calls `visit` with each; says what of it
+// turned out to be damaged. Where there are several, an Error that does not
+// name its run is thrown with the run's name before it.
+void ForEachRun(const std::vector<std::string>& runs, Streams streams,
+                const std::function<void(Trial&)>& visit);
+
 // One exit code of a command, and when it is given.
 struct ExitCode {
   int code;

@@ -115,6 +115,7 @@ std::string Usage(const CLI::App& app) {
     }
     usage += option->get_required() ? fmt::format(" <{}>", option->get_name())
                                     : fmt::format(" [{}]", option->get_name());
+    if (option->get_items_expected_max() > 1) usage += "...";
   }
   return has_options ? usage + " [options]" : usage;
 }

@@ -168,6 +168,8 @@ std::string RoffOf(std::string_view markdown) {
       begins_paragraph = !in_code;
     } else if (in_code) {
       roff += Line(RoffText(line));
+    } else if (line.starts_with("<!--")) {
+      continue;  // For those who test the page.
     } else if (line.empty()) {
       begins_paragraph = !roff.empty();
     } else if (line.starts_with("#")) {

@@ -24,6 +24,8 @@ TEST(ManPageTest, MarkdownBecomesRoff) {
   EXPECT_EQ(
       RoffOf("| Key | Value |\n|---|---|\n| `a` | b \\| \\<c |\n\nEnd.\n"),
       ".TP\n\\fBa\\fR\nb | <c\n.PP\nEnd.\n");
+  EXPECT_EQ(RoffOf("a\n\n<!-- given: x -->\n```python\nb\n```\n"),
+            "a\n.PP\n.RS 4\n.nf\nb\n.fi\n.RE\n");
   EXPECT_EQ(RoffOf("## Exit codes\n\n```\nx \\n\n```\n"),
             ".SH EXIT CODES\n.PP\n.RS 4\n.nf\nx \\en\n.fi\n.RE\n");
 }

@@ -64,6 +64,26 @@ void AddRun(CLI::App& app, std::string& run) {
       ->type_name("");
 }
 
+void AddRunsAndTensor(CLI::App& app, RunsAndTensor& target,
+                      const std::string& tensor) {
+  app.add_option("run", target.runs,
+                 "Folder of the run, or of several, one after the other; then "
+                 "the tensor, unless --tensor names it")
+      ->required()
+      ->expected(-1)
+      ->type_name("");
+  app.add_option("--tensor", target.tensor, tensor)->type_name("NAME");
+  app.callback([&target] {
+    if (!target.tensor.empty()) return;
+    if (target.runs.size() < 2) {
+      throw CLI::ValidationError("<tensor> is missing",
+                                 CLI::ExitCodes::ValidationError);
+    }
+    target.tensor = std::move(target.runs.back());
+    target.runs.pop_back();
+  });
+}
+
 void AddJson(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "Print JSON instead of text");
 }

@@ -21,6 +21,17 @@ class Option;
 namespace smdebug::cli {
 
 void AddRun(CLI::App& app, std::string& run);
+
+// One run or several, and a tensor of theirs.
+struct RunsAndTensor {
+  std::vector<std::string> runs = {};
+  std::string tensor = {};
+};
+
+// `<run>... <tensor>`, or `<run>... --tensor NAME`. `tensor` describes it.
+void AddRunsAndTensor(CLI::App& app, RunsAndTensor& target,
+                      const std::string& tensor);
+
 void AddJson(CLI::App& app, bool& json);
 void AddMode(CLI::App& app, Mode& mode);
 void AddWorker(CLI::App& app, std::optional<std::string>& worker);

@@ -1,17 +1,23 @@
 #include "src/query/csv.h"
 
+#include <algorithm>
+
 namespace smdebug::query {
 
-std::string CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
+void AppendCsvField(std::string_view text, std::string& line) {
+  const auto is_special = [](char c) {
+    return c == ',' || c == '"' || c == '\r' || c == '\n';
+  };
+  if (std::ranges::none_of(text, is_special)) {
+    line += text;
+    return;
   }
-  std::string quoted = "\"";
+  line += '"';
   for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
+    if (c == '"') line += '"';
+    line += c;
   }
-  return quoted + '"';
+  line += '"';
 }
 
 }  // namespace smdebug::query

@@ -1,8 +1,10 @@
 #include "src/query/csv_export.h"
 
+#include <iterator>
 #include <set>
 #include <string>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
@@ -24,7 +26,7 @@ class CsvExporter {
     ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!go_on()) result_.interrupted = true;
       if (!wants_more_ || result_.interrupted) return false;
-      if (!Add(entry)) left_out_.insert(entry.tensor.name());
+      if (!Add(entry)) left_out_.insert(entry.tensor());
       return true;
     });
     result_.left_out = {left_out_.begin(), left_out_.end()};
@@ -37,21 +39,22 @@ class CsvExporter {
     throw Error(fmt::format(
         "'{}' has {} at step {}, and a line holds one number; a reduction, "
         "such as mean, is one, and an npz file holds whole tensors",
-        entry.tensor.name(), Counted(value.size(), "element"), entry.id.step));
+        entry.tensor(), Counted(value.size(), "element"), entry.id.step));
   }
 
   // Looks at the first value of each tensor, so that a call that is wrong from
   // the start writes nothing.
   void RefuseWholeTensors() {
     if (!query_.reductions.empty()) return;
-    std::set<std::string> seen;
+    const size_t all = ChooseTensors(trial_, query_).size();
+    std::set<trial::Reader::TensorId> seen;
     ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
-      if (!entry.saved.value || !seen.insert(entry.tensor.name()).second) {
+      if (!entry.saved.value || !seen.insert(entry.found.id).second) {
         return true;
       }
       const Value value = entry.ReadValue();
       if (!IsNumber(value)) Refuse(entry, value);
-      return true;
+      return seen.size() < all;
     });
   }
 
@@ -60,7 +63,7 @@ class CsvExporter {
     if (entry.saved.value) {
       const Value value = entry.ReadValue();
       if (IsNumber(value)) {
-        AddRow(entry, entry.tensor.name(), value.Get(0));
+        AddRow(entry, entry.tensor(), value.Get(0));
         return true;
       }
       if (query_.reductions.empty()) Refuse(entry, value);
@@ -71,20 +74,28 @@ class CsvExporter {
         query_.reductions.empty() ? entry.saved.reductions : query_.reductions;
     for (const Reduction& reduction : reductions) {
       if (!entry.Gives(reduction)) continue;
-      AddRow(
-          entry,
-          fmt::format("{}:{}", entry.tensor.name(), ReductionName(reduction)),
-          entry.ReadReduction(reduction));
+      AddRow(entry,
+             fmt::format("{}:{}", entry.tensor(), ReductionName(reduction)),
+             entry.ReadReduction(reduction));
       added = true;
     }
     return added;
   }
 
   void AddRow(const ExportEntry& entry, std::string_view name, double value) {
-    wants_more_ = sink_(fmt::format("{},{},{},{},{},{}\n", entry.id.step,
-                                    ModeName(entry.id.mode), entry.id.mode_step,
-                                    CsvField(entry.worker), CsvField(name),
-                                    ExactNumber(value)));
+    // Once for every number of a run: no strings that are made to be thrown
+    // away.
+    line_.clear();
+    const auto out = std::back_inserter(line_);
+    fmt::format_to(out, FMT_COMPILE("{},{},{},"), entry.id.step,
+                   ModeName(entry.id.mode), entry.id.mode_step);
+    AppendCsvField(entry.worker(), line_);
+    line_ += ',';
+    AppendCsvField(name, line_);
+    line_ += ',';
+    AppendExactNumber(value, line_);
+    line_ += '\n';
+    wants_more_ = sink_(line_);
     ++result_.entries;
   }
 
@@ -92,6 +103,7 @@ class CsvExporter {
   const ExportQuery& query_;
   const LineSink& sink_;
   bool wants_more_ = true;
+  std::string line_;
   std::set<std::string> left_out_;
   ExportResult result_;
 };

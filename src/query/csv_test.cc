@@ -5,6 +5,12 @@
 namespace smdebug::query {
 namespace {
 
+std::string CsvField(std::string_view text) {
+  std::string line;
+  AppendCsvField(text, line);
+  return line;
+}
+
 TEST(CsvTest, OnlyFieldsThatNeedItAreQuoted) {
   EXPECT_EQ(CsvField("fc.weight"), "fc.weight");
   EXPECT_EQ(CsvField(""), "");

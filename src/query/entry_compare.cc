@@ -47,13 +47,12 @@ std::vector<Reduction> CommonReductions(const Tensor::Saved& a,
 // Compares one entry. One thread at a time.
 class EntryComparer {
  public:
-  EntryComparer(const TensorOfWorker& a, const TensorOfWorker& b, int64_t step,
-                Mode mode, Tolerance tolerance)
-      : a_(a), b_(b), step_(step), mode_(mode), tolerance_(tolerance) {}
+  EntryComparer(const SavedEntry& a, const SavedEntry& b, Tolerance tolerance)
+      : a_(a), b_(b), tolerance_(tolerance) {}
 
   std::optional<EntryDifference> Compare() const {
-    const Tensor::Saved a = a_.tensor.SavedAt(step_, mode_, a_.worker);
-    const Tensor::Saved b = b_.tensor.SavedAt(step_, mode_, b_.worker);
+    const Tensor::Saved a = a_.found.Saved();
+    const Tensor::Saved b = b_.found.Saved();
     if (a.value && b.value) return CompareValues();
     const std::vector<Reduction> reductions = CommonReductions(a, b);
     if (!reductions.empty()) return CompareReductions(reductions);
@@ -66,8 +65,8 @@ class EntryComparer {
 
  private:
   std::optional<EntryDifference> CompareValues() const {
-    const Value a = a_.tensor.At(step_, mode_, a_.worker);
-    const Value b = b_.tensor.At(step_, mode_, b_.worker);
+    const Value a = a_.ReadValue();
+    const Value b = b_.ReadValue();
     Comparison comparison = CompareTensors(a.view(), b.view(), tolerance_);
     if (comparison.equal()) return std::nullopt;
     return EntryDifference{"value", std::move(comparison)};
@@ -78,10 +77,8 @@ class EntryComparer {
       const std::vector<Reduction>& reductions) const {
     std::optional<EntryDifference> worst;
     for (const Reduction& reduction : reductions) {
-      const double a =
-          a_.tensor.ReductionValue(step_, reduction, mode_, a_.worker);
-      const double b =
-          b_.tensor.ReductionValue(step_, reduction, mode_, b_.worker);
+      const double a = a_.ReadReduction(reduction);
+      const double b = b_.ReadReduction(reduction);
       if (IsClose(a, b, tolerance_)) continue;
       const double apart = std::abs(a - b);
       const double largest =
@@ -100,8 +97,8 @@ class EntryComparer {
   }
 
   std::optional<EntryDifference> CompareShapes() const {
-    const auto a = a_.tensor.Shape(step_, mode_, a_.worker);
-    const auto b = b_.tensor.Shape(step_, mode_, b_.worker);
+    const auto a = a_.ReadShape();
+    const auto b = b_.ReadShape();
     if (a == b) return std::nullopt;
     EntryDifference difference = {.what = "shape"};
     difference.comparison.mismatch =
@@ -109,20 +106,17 @@ class EntryComparer {
     return difference;
   }
 
-  const TensorOfWorker& a_;
-  const TensorOfWorker& b_;
-  const int64_t step_;
-  const Mode mode_;
+  const SavedEntry& a_;
+  const SavedEntry& b_;
   const Tolerance tolerance_;
 };
 
 }  // namespace
 
-std::optional<EntryDifference> CompareEntries(const TensorOfWorker& a,
-                                              const TensorOfWorker& b,
-                                              int64_t step, Mode mode,
+std::optional<EntryDifference> CompareEntries(const SavedEntry& a,
+                                              const SavedEntry& b,
                                               Tolerance tolerance) {
-  return EntryComparer(a, b, step, mode, tolerance).Compare();
+  return EntryComparer(a, b, tolerance).Compare();
 }
 
 }  // namespace smdebug::query

@@ -5,20 +5,9 @@
 #include <utility>
 
 #include "src/query/name_match.h"
+#include "src/trial/step_sweep.h"
 
 namespace smdebug::query {
-
-Value ExportEntry::ReadValue() const {
-  return tensor.At(id.step, Mode::kGlobal, worker);
-}
-
-double ExportEntry::ReadReduction(Reduction reduction) const {
-  return tensor.ReductionValue(id.step, reduction, Mode::kGlobal, worker);
-}
-
-std::vector<std::pair<Reduction, double>> ExportEntry::ReadReductions() const {
-  return tensor.ReductionValues(id.step, Mode::kGlobal, worker);
-}
 
 bool ExportEntry::Gives(Reduction reduction) const {
   return saved.value || std::ranges::find(saved.reductions, reduction) !=
@@ -29,8 +18,8 @@ bool IsNumber(const Value& value) {
   return value.size() == 1 && value.dtype() != DType::kString;
 }
 
-void ForEachEntry(Trial& trial, const ExportQuery& query,
-                  const std::function<bool(const ExportEntry&)>& visit) {
+std::vector<trial::Reader::TensorId> ChooseTensors(Trial& trial,
+                                                   const ExportQuery& query) {
   std::vector<std::string> names =
       trial.TensorNames({.step = query.step, .mode = query.mode});
   if (query.tensors) {
@@ -41,29 +30,26 @@ void ForEachEntry(Trial& trial, const ExportQuery& query,
     std::erase_if(
         names, [&](const std::string& name) { return !wanted.contains(name); });
   }
-  std::vector<Tensor> tensors;
-  std::vector<std::pair<int64_t, size_t>> cells;  // Step and tensor.
+  std::vector<trial::Reader::TensorId> tensors;
   for (const std::string& name :
        KeepMatching(std::move(names), query.regexes)) {
-    tensors.push_back(trial.tensor(name));
-    for (const int64_t step : tensors.back().Steps(query.mode)) {
-      if (query.step && step != *query.step) continue;
-      cells.emplace_back(step, tensors.size() - 1);
-    }
+    tensors.push_back(*trial.reader().Find(name));
   }
-  std::ranges::sort(cells);
-  for (const auto& [step, number] : cells) {
-    ExportEntry entry = {.tensor = tensors[number],
-                         .id = IdentifyStep(trial, step, query.mode),
-                         .worker = {},
-                         .saved = {}};
-    for (std::string& worker :
-         entry.tensor.Workers(entry.id.step, Mode::kGlobal)) {
-      if (query.worker && worker != *query.worker) continue;
-      entry.worker = std::move(worker);
-      entry.saved =
-          entry.tensor.SavedAt(entry.id.step, Mode::kGlobal, entry.worker);
-      if (!visit(entry)) return;
+  return tensors;
+}
+
+void ForEachEntry(Trial& trial, const ExportQuery& query,
+                  const std::function<bool(const ExportEntry&)>& visit) {
+  trial::Reader& reader = trial.reader();
+  trial::StepSweep sweep(&reader, ChooseTensors(trial, query));
+  for (const auto& [step, mode, mode_step] : sweep.Steps(query.mode)) {
+    const int64_t number = query.mode == Mode::kGlobal ? step : mode_step;
+    if (query.step && number != *query.step) continue;
+    for (const trial::Found& found : sweep.MoveTo(step, Mode::kGlobal)) {
+      if (query.worker && found.worker() != *query.worker) continue;
+      if (!visit({{reader, found}, {step, mode, mode_step}, found.Saved()})) {
+        return;
+      }
     }
   }
 }

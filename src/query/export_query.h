@@ -4,11 +4,11 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "smdebug/trial.h"
 #include "src/query/open_run.h"
+#include "src/query/saved_entry.h"
 
 namespace smdebug::query {
 
@@ -24,22 +24,20 @@ struct ExportQuery {
 };
 
 // One tensor at one step of one worker, with what is saved of it.
-struct ExportEntry {
-  Tensor tensor;
+struct ExportEntry : SavedEntry {
   StepId id;
-  std::string worker;
   Tensor::Saved saved;
 
-  Value ReadValue() const;
-  double ReadReduction(Reduction reduction) const;
-  // Those that were saved.
-  std::vector<std::pair<Reduction, double>> ReadReductions() const;
   // Whether `reduction` is saved, or can be had from the value.
   bool Gives(Reduction reduction) const;
 };
 
 // Whether it is one number, which a table can hold.
 bool IsNumber(const Value& value);
+
+// The tensors that `query` leaves, by name.
+std::vector<trial::Reader::TensorId> ChooseTensors(Trial& trial,
+                                                   const ExportQuery& query);
 
 // Calls `visit` with every entry that `query` leaves, by step, name and worker,
 // until it returns false. Complete steps only.

@@ -26,7 +26,7 @@ class NpzExporter {
         result_.interrupted = true;
         return false;
       }
-      if (!Add(entry)) left_out_.insert(entry.tensor.name());
+      if (!Add(entry)) left_out_.insert(entry.tensor());
       return true;
     });
     zip_.Finish();
@@ -39,17 +39,16 @@ class NpzExporter {
   bool Add(const ExportEntry& entry) {
     if (query_.reductions.empty()) {
       if (!entry.saved.value) return false;
-      AddArray(entry, entry.tensor.name(), entry.ReadValue().view());
+      AddArray(entry, entry.tensor(), entry.ReadValue().view());
       return true;
     }
     bool added = false;
     for (const Reduction& reduction : query_.reductions) {
       if (!entry.Gives(reduction) || IsText(entry)) continue;
       const double value = entry.ReadReduction(reduction);
-      AddArray(
-          entry,
-          fmt::format("{}:{}", entry.tensor.name(), ReductionName(reduction)),
-          ViewOf<double>({&value, 1}, {}));
+      AddArray(entry,
+               fmt::format("{}:{}", entry.tensor(), ReductionName(reduction)),
+               ViewOf<double>({&value, 1}, {}));
       added = true;
     }
     return added;
@@ -64,7 +63,7 @@ class NpzExporter {
                 const TensorView& view) {
     std::string file = fmt::format("{}/{}/{}", name, ModeName(entry.id.mode),
                                    entry.id.mode_step);
-    if (names_workers_) file += '/' + entry.worker;
+    if (names_workers_) file += '/' + entry.worker();
     const NpyArray array(view);
     zip_.Add(file + ".npy", array.size(),
              [&](const ByteSink& sink) { array.Write(sink); });

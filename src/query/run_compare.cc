@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "src/query/entry_compare.h"
 #include "src/query/name_match.h"
+#include "src/query/saved_entry.h"
+#include "src/trial/step_sweep.h"
 
 namespace smdebug::query {
 namespace {
@@ -25,10 +28,29 @@ std::vector<T> Common(const std::vector<T>& a, const std::vector<T>& b) {
   return common;
 }
 
-// A step, and a tensor by its number.
-struct Cell {
-  int64_t step;
-  size_t tensor;
+using trial::Found;
+using trial::StepSweep;
+
+// One of the two runs, at a step.
+struct Side {
+  trial::Reader& reader;
+  StepSweep& sweep;
+  std::vector<int64_t> steps;         // Complete ones, those without data too.
+  std::span<const Found> items = {};  // Of the step, without those compared.
+
+  void MoveTo(int64_t step, Mode mode) {
+    items = std::ranges::binary_search(steps, step) ? sweep.MoveTo(step, mode)
+                                                    : std::span<const Found>();
+  }
+
+  // What everybody saved of the next tensor, if that is `name`.
+  std::span<const Found> Take(const std::string& name) {
+    size_t count = 0;
+    while (count < items.size() && items[count].name() == name) ++count;
+    const auto taken = items.first(count);
+    items = items.subspan(count);
+    return taken;
+  }
 };
 
 // Compares two runs. One thread at a time.
@@ -49,10 +71,15 @@ class RunComparer {
     result_.tensors_only_b = Minus(b_names, a_names);
 
     names_ = Common(a_names, b_names);
-    const std::vector<Cell> cells = ListCells();
-    started(cells.size());
-    for (const Cell& cell : cells) {
-      CompareCell(cell);
+    StepSweep a_sweep(&a_.reader(), IdsOf(a_));
+    StepSweep b_sweep(&b_.reader(), IdsOf(b_));
+    Side a = {a_.reader(), a_sweep, NumbersOf(a_sweep)};
+    Side b = {b_.reader(), b_sweep, NumbersOf(b_sweep)};
+    std::vector<int64_t> steps;
+    std::ranges::set_union(a.steps, b.steps, std::back_inserter(steps));
+    started(steps.size());
+    for (const int64_t step : steps) {
+      CompareStep(step, a, b);
       done();
     }
     result_.tensors_different = static_cast<int64_t>(different_.size());
@@ -65,54 +92,77 @@ class RunComparer {
                         options_.regexes);
   }
 
-  // What to compare, by step and then by name.
-  std::vector<Cell> ListCells() {
-    std::vector<Cell> cells;
+  std::vector<trial::Reader::TensorId> IdsOf(Trial& trial) const {
+    std::vector<trial::Reader::TensorId> ids;
+    for (const std::string& name : names_) {
+      ids.push_back(*trial.reader().Find(name));
+    }
+    return ids;
+  }
+
+  std::vector<int64_t> NumbersOf(const StepSweep& sweep) const {
+    std::vector<int64_t> numbers;
+    for (const auto& place : sweep.Steps(options_.mode)) {
+      numbers.push_back(options_.mode == Mode::kGlobal ? place.step
+                                                       : place.mode_step);
+    }
+    return numbers;
+  }
+
+  void CompareStep(int64_t step, Side& a, Side& b) {
+    a.MoveTo(step, options_.mode);
+    b.MoveTo(step, options_.mode);
+    // Steps that a whole run lacks are counted as steps.
+    const bool a_only = std::ranges::binary_search(result_.steps_only_a, step);
+    const bool b_only = std::ranges::binary_search(result_.steps_only_b, step);
     for (size_t i = 0; i < names_.size(); ++i) {
-      const auto a = a_.tensor(names_[i]).Steps(options_.mode);
-      const auto b = b_.tensor(names_[i]).Steps(options_.mode);
-      for (const int64_t step : Common(a, b)) cells.push_back({step, i});
-      // Steps that a whole run lacks are counted as steps.
-      result_.entries_only_a +=
-          std::ssize(Minus(Minus(a, b), result_.steps_only_a));
-      result_.entries_only_b +=
-          std::ssize(Minus(Minus(b, a), result_.steps_only_b));
+      const std::span<const Found> of_a = a.Take(names_[i]);
+      const std::span<const Found> of_b = b.Take(names_[i]);
+      if (of_a.empty() || of_b.empty()) {
+        if (!of_a.empty() && !a_only) ++result_.entries_only_a;
+        if (!of_b.empty() && !b_only) ++result_.entries_only_b;
+        continue;
+      }
+      // Jobs of one worker each may call it what they like.
+      if (of_a.size() == 1 && of_b.size() == 1) {
+        CompareEntry(step, i, {a.reader, of_a[0]}, {b.reader, of_b[0]});
+      } else {
+        CompareWorkers(step, i, a, of_a, b, of_b);
+      }
     }
-    std::ranges::sort(cells, {}, [](const Cell& cell) {
-      return std::pair(cell.step, cell.tensor);
-    });
-    return cells;
   }
 
-  void CompareCell(const Cell& cell) {
-    const std::string& name = names_[cell.tensor];
-    const Tensor a = a_.tensor(name);
-    const Tensor b = b_.tensor(name);
-    const auto a_workers = a.Workers(cell.step, options_.mode);
-    const auto b_workers = b.Workers(cell.step, options_.mode);
-    // Jobs of one worker each may call it what they like.
-    if (a_workers.size() == 1 && b_workers.size() == 1) {
-      CompareEntry(cell, {a, a_workers[0]}, {b, b_workers[0]});
-      return;
+  // Both are in the order of their workers.
+  void CompareWorkers(int64_t step, size_t tensor, const Side& a,
+                      std::span<const Found> of_a, const Side& b,
+                      std::span<const Found> of_b) {
+    size_t i = 0;
+    size_t j = 0;
+    while (i < of_a.size() && j < of_b.size()) {
+      const int order = of_a[i].worker().compare(of_b[j].worker());
+      if (order == 0) {
+        CompareEntry(step, tensor, {a.reader, of_a[i]}, {b.reader, of_b[j]});
+      }
+      if (order < 0) ++result_.entries_only_a;
+      if (order > 0) ++result_.entries_only_b;
+      if (order <= 0) ++i;
+      if (order >= 0) ++j;
     }
-    for (const std::string& worker : Common(a_workers, b_workers)) {
-      CompareEntry(cell, {a, worker}, {b, worker});
-    }
-    result_.entries_only_a += std::ssize(Minus(a_workers, b_workers));
-    result_.entries_only_b += std::ssize(Minus(b_workers, a_workers));
+    result_.entries_only_a += static_cast<int64_t>(of_a.size() - i);
+    result_.entries_only_b += static_cast<int64_t>(of_b.size() - j);
   }
 
-  void CompareEntry(const Cell& cell, const TensorOfWorker& a,
-                    const TensorOfWorker& b) {
+  void CompareEntry(int64_t step, size_t tensor, const SavedEntry& a,
+                    const SavedEntry& b) {
     ++result_.compared;
     std::optional<EntryDifference> found =
-        CompareEntries(a, b, cell.step, options_.mode, options_.tolerance);
+        CompareEntries(a, b, options_.tolerance);
     if (!found) return;
     ++result_.different;
-    different_.insert(cell.tensor);
-    RunDifference difference = {.step = cell.step,
-                                .tensor = names_[cell.tensor],
-                                .worker = a.worker,
+    different_.insert(tensor);
+    RunDifference difference = {.step = step,
+                                .tensor = names_[tensor],
+                                .worker = a.worker(),
                                 .what = std::move(found->what),
                                 .comparison = std::move(found->comparison)};
     if (!result_.first) result_.first = difference;

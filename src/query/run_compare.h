@@ -49,8 +49,8 @@ struct RunComparison {
 
 // Compares what both runs saved, by step and name: values where both have them,
 // else the reductions that both have or that can be had from a value, else
-// shapes. Calls `started` once with the number of comparisons to come, and
-// `done` after each. Throws FormatError for a damaged value.
+// shapes. Calls `started` once with the number of steps to come, and `done`
+// after each. Throws FormatError for a damaged value.
 RunComparison CompareRuns(Trial& a, Trial& b, const CompareOptions& options,
                           const std::function<void(uint64_t)>& started,
                           const std::function<void()>& done);

@@ -132,6 +132,25 @@ TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
   return result;
 }
 
+std::vector<TensorSeries> SplitByMode(Trial& trial,
+                                      const TensorSeries& series) {
+  std::vector<TensorSeries> parts;
+  if (series.mode != Mode::kGlobal) return {series};
+  for (const Mode mode : kModes) {
+    TensorSeries part = series;
+    part.mode = mode;
+    part.series = {};
+    for (size_t i = 0; i < series.series.steps.size(); ++i) {
+      const int64_t step = series.series.steps[i];
+      if (trial.ModeOf(step).value_or(Mode::kGlobal) != mode) continue;
+      part.series.steps.push_back(step);
+      part.series.values.push_back(series.series.values[i]);
+    }
+    if (!part.series.steps.empty()) parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 std::vector<int64_t> SpreadEvenly(const std::vector<int64_t>& steps,
                                   size_t most) {
   if (most == 0 || steps.size() <= most) return steps;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace smdebug::query {
@@ -34,7 +36,17 @@ std::string ShortNumber(double value) {
 }
 
 std::string ExactNumber(double value) {
-  return std::isnan(value) ? "nan" : fmt::format("{}", value);
+  std::string text;
+  AppendExactNumber(value, text);
+  return text;
+}
+
+void AppendExactNumber(double value, std::string& text) {
+  if (std::isnan(value)) {
+    text += "nan";  // Without a sign.
+  } else {
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), value);
+  }
 }
 
 std::string ShapeText(std::span<const int64_t> shape) {

@@ -25,6 +25,7 @@ std::string ShortNumber(double value);
 
 // The shortest text that reads back equal; "nan", "inf", "-inf".
 std::string ExactNumber(double value);
+void AppendExactNumber(double value, std::string& text);
 
 // "(3, 4)", "(3,)", "()": as NumPy writes a shape.
 std::string ShapeText(std::span<const int64_t> shape);

@@ -10,8 +10,6 @@ namespace {
 
 // Reading what lies between two ranges costs less than another call.
 constexpr uint64_t kMostGap = uint64_t{64} << 10;
-// What lies aligned in the content lies so in memory, too.
-constexpr uint64_t kAlignment = 64;
 // Who keeps one value keeps all bytes that were read with it.
 constexpr uint64_t kMostAtOnce = uint64_t{16} << 20;
 
@@ -20,37 +18,40 @@ MakeStepSource& Override() {
   return make;
 }
 
-// The bytes [offset, offset + length) of a file of which `whole` was read from
-// `start` on.
-Blob Slice(const Blob& whole, uint64_t start, const ContentRange& range) {
-  const uint64_t size = whole.bytes.size();
-  const uint64_t first = std::min(range.offset - start, size);
-  return {whole.bytes.subspan(first, std::min(range.length, size - first)),
-          whole.owner};
+}  // namespace
+
+bool AreReadTogether(uint64_t first, uint64_t end, uint64_t start,
+                     uint64_t length) noexcept {
+  return start >= first && start <= end + kMostGap &&
+         start + length - first <= kMostAtOnce;
 }
 
-}  // namespace
+Blob Slice(const Blob& whole, uint64_t offset, uint64_t length) {
+  const uint64_t size = whole.bytes.size();
+  const uint64_t first = std::min(offset, size);
+  return {whole.bytes.subspan(first, std::min(length, size - first)),
+          whole.owner};
+}
 
 std::vector<std::optional<Blob>> StepSource::ReadMany(
     std::span<const ContentRange> ranges) const {
   std::vector<std::optional<Blob>> blobs(ranges.size());
   for (size_t first = 0; first < ranges.size();) {
     const StepContent& content = ranges[first].content;
-    const uint64_t start = ranges[first].offset / kAlignment * kAlignment;
+    const uint64_t start = AlignedDown(ranges[first].offset);
     uint64_t end = ranges[first].offset + ranges[first].length;
     size_t last = first + 1;
     for (; last < ranges.size(); ++last) {
       const ContentRange& next = ranges[last];
-      if (next.content != content || next.offset < start ||
-          next.offset > end + kMostGap ||
-          next.offset + next.length - start > kMostAtOnce) {
+      if (next.content != content ||
+          !AreReadTogether(start, end, next.offset, next.length)) {
         break;
       }
       end = std::max(end, next.offset + next.length);
     }
     if (const auto whole = Read(content, start, end - start)) {
       for (size_t i = first; i < last; ++i) {
-        blobs[i] = Slice(*whole, start, ranges[i]);
+        blobs[i] = Slice(*whole, ranges[i].offset - start, ranges[i].length);
       }
     }
     first = last;

@@ -106,6 +106,22 @@ class StepSource {
   virtual std::vector<ContentItem> ListContents() const = 0;
 };
 
+// Whether the range is read with the bytes [first, end) of the same content:
+// what lies between costs less than another call, and all of it together is not
+// too much to keep for one value.
+bool AreReadTogether(uint64_t first, uint64_t end, uint64_t start,
+                     uint64_t length) noexcept;
+
+// Where to begin to read, so that what lies aligned in the content lies so in
+// memory, too.
+constexpr uint64_t AlignedDown(uint64_t offset) noexcept {
+  constexpr uint64_t kAlignment = 64;
+  return offset / kAlignment * kAlignment;
+}
+
+// The bytes [offset, offset + length) of `whole`, cut at its end.
+Blob Slice(const Blob& whole, uint64_t offset, uint64_t length);
+
 // The steps of the run in `storage`, which is borrowed and outlives it. Here,
 // and nowhere else, it is decided how a run keeps its steps.
 std::unique_ptr<const StepSource> OpenStepSource(const Storage* storage);

@@ -19,6 +19,7 @@
 #include "src/steps/step_source.h"
 #include "src/trial/catalog.h"
 #include "src/trial/collections.h"
+#include "src/trial/found.h"
 #include "src/trial/members.h"
 #include "src/trial/snapshot.h"
 #include "src/trial/step_table.h"
@@ -89,6 +90,12 @@ class Reader {
   Tensor::Saved SavedAt(TensorId id, int64_t step, Mode mode,
                         WorkerName worker) const;
 
+  // The same of what was found. None of these looks for new steps.
+  Value ValueOf(const Found& found);
+  double ReductionOf(const Found& found, Reduction reduction);
+  std::vector<std::pair<Reduction, double>> ReductionsOf(const Found& found);
+  std::vector<int64_t> ShapeOf(const Found& found);
+
   // About whole steps. None of these looks for new steps, except the first.
 
   // Complete steps from `first` on, over all modes, in order; the first `most`.
@@ -108,7 +115,12 @@ class Reader {
   // order. Throws FormatError if one is missing, and IoError.
   std::vector<Blob> Fetch(const Snapshot& snapshot,
                           std::span<const Entry> entries);
-  Blob FetchOne(const Snapshot& snapshot, const Entry& entry);
+  Blob FetchOne(const Snapshot& snapshot, const Entry& entry) {
+    return FetchAround(snapshot, entry, entry.start, entry.length);
+  }
+  // The bytes [start, start + length) of the content that holds `entry`.
+  Blob FetchAround(const Snapshot& snapshot, const Entry& entry, uint64_t start,
+                   uint64_t length);
   // The value of `entry`, whose record is `blob`. Throws FormatError.
   Value Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
                Blob blob);
@@ -128,6 +140,8 @@ class Reader {
   // Those of a tensor up to `last`, complete or not, in order.
   static std::vector<Place> PlacesUpTo(const Snapshot& snapshot, TensorId id,
                                        int64_t last, Mode mode);
+  // The complete steps of `mode`, in order, those without data too.
+  static std::vector<Place> CompletePlaces(const Snapshot& snapshot, Mode mode);
   // The newest one before `step`.
   static std::optional<Place> PlaceBefore(const Snapshot& snapshot, TensorId id,
                                           int64_t step);
@@ -142,20 +156,11 @@ class Reader {
     SnapshotPtr snapshot;
     std::span<const Entry> entries;
   };
-  // Everything that one worker saved of a tensor at a step.
-  struct Found {
+  // With what it borrows: moved, never copied.
+  struct Held {
     SnapshotPtr snapshot = {};
-    TensorId id = 0;
-    int64_t step = 0;  // As asked for.
-    Mode mode = Mode::kGlobal;
     std::vector<Entry> entries = {};
-
-    const std::string& name() const {
-      return *snapshot->catalog().tensor(id).name;
-    }
-    // The last one of that kind.
-    const Entry* Get(Part part) const;
-    bool has_reductions() const;
+    Found found = {};
   };
 
   // The right to look for what is new, of one thread at a time.
@@ -210,7 +215,7 @@ class Reader {
   [[noreturn]] static void ThrowPassed(const Snapshot& known, int64_t step,
                                        Mode mode);
   Entries RequireEntries(TensorId id, int64_t step, Mode mode);
-  Found Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker);
+  Held Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker);
   Value Read(const Found& found, const Entry& entry);
   double ReadReduction(const Found& found, const Entry& entry);
   // Waits a little for content that is missing; throws if it will not come.

@@ -123,6 +123,22 @@ std::vector<Reader::Place> Reader::PlacesUpTo(const Snapshot& snapshot,
   return places;
 }
 
+std::vector<Reader::Place> Reader::CompletePlaces(const Snapshot& snapshot,
+                                                  Mode mode) {
+  const Catalog& catalog = snapshot.catalog();
+  std::vector<Place> places;
+  for (const StepRow& row : catalog.steps()) {
+    if (!snapshot.IsComplete(row)) continue;
+    if (mode == Mode::kGlobal ||
+        (row.mode == mode &&
+         catalog.GlobalStep(mode, row.mode_step) == row.step)) {
+      places.push_back(PlaceOf(row));
+    }
+  }
+  if (mode != Mode::kGlobal) std::ranges::sort(places, {}, &Place::mode_step);
+  return places;
+}
+
 std::optional<Reader::Place> Reader::PlaceBefore(const Snapshot& snapshot,
                                                  TensorId id, int64_t step) {
   const Catalog& catalog = snapshot.catalog();

@@ -11,16 +11,31 @@
 
 namespace smdebug::trial {
 
-const Entry* Reader::Found::Get(Part part) const {
+const Entry* Found::Get(Part part) const {
   const auto last =
       std::find_if(entries.rbegin(), entries.rend(),
                    [&](const Entry& e) { return e.part == part; });
   return last == entries.rend() ? nullptr : &*last;
 }
 
-bool Reader::Found::has_reductions() const {
+bool Found::has_reductions() const {
   return std::ranges::any_of(
       entries, [](const Entry& e) { return e.part.reduction().has_value(); });
+}
+
+Tensor::Saved Found::Saved() const {
+  Tensor::Saved saved;
+  for (const Entry& entry : entries) {
+    if (entry.part == Part::Value()) {
+      saved.value = true;
+      saved.value_bytes = entry.length;
+    }
+    saved.shape |= entry.part == Part::Shape();
+    if (const auto reduction = entry.part.reduction()) {
+      saved.reductions.push_back(*reduction);
+    }
+  }
+  return saved;
 }
 
 Reader::Entries Reader::RequireEntries(TensorId id, int64_t step, Mode mode) {
@@ -47,16 +62,18 @@ Reader::Entries Reader::RequireEntries(TensorId id, int64_t step, Mode mode) {
   throw TensorUnavailableForStep(*known->catalog().tensor(id).name, step, mode);
 }
 
-Reader::Found Reader::Lookup(TensorId id, int64_t step, Mode mode,
-                             WorkerName worker) {
+Reader::Held Reader::Lookup(TensorId id, int64_t step, Mode mode,
+                            WorkerName worker) {
   Entries all = RequireEntries(id, step, mode);
-  Found found = {.snapshot = std::move(all.snapshot),
-                 .id = id,
-                 .step = step,
-                 .mode = mode};
-  found.entries = found.snapshot->Select(all.entries, worker);
-  if (found.entries.empty()) throw InvalidWorker(worker.value_or(""));
-  return found;
+  Held held = {.snapshot = std::move(all.snapshot)};
+  held.entries = held.snapshot->Select(all.entries, worker);
+  if (held.entries.empty()) throw InvalidWorker(worker.value_or(""));
+  held.found = {.snapshot = held.snapshot.get(),
+                .id = id,
+                .step = step,
+                .mode = mode,
+                .entries = held.entries};
+  return held;
 }
 
 std::optional<std::string> Reader::OriginalName(TensorId id) const {
@@ -97,10 +114,13 @@ std::vector<std::string> Reader::WorkersOf(TensorId id, int64_t step,
 }
 
 Value Reader::ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker) {
-  const Found found = Lookup(id, step, mode, worker);
+  return ValueOf(Lookup(id, step, mode, worker).found);
+}
+
+Value Reader::ValueOf(const Found& found) {
   const Entry* entry = found.Get(Part::Value());
   if (entry == nullptr) {
-    throw TensorUnavailableForStep(found.name(), step, mode,
+    throw TensorUnavailableForStep(found.name(), found.step, found.mode,
                                    found.has_reductions());
   }
   return Read(found, *entry);
@@ -108,22 +128,25 @@ Value Reader::ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker) {
 
 double Reader::ReductionAt(TensorId id, int64_t step, Reduction reduction,
                            Mode mode, WorkerName worker) {
-  const Found found = Lookup(id, step, mode, worker);
+  return ReductionOf(Lookup(id, step, mode, worker).found, reduction);
+}
+
+double Reader::ReductionOf(const Found& found, Reduction reduction) {
   if (const Entry* saved = found.Get(Part::Of(reduction))) {
     return ReadReduction(found, *saved);
   }
-  const Entry* value = found.Get(Part::Value());
-  if (value == nullptr) {
-    throw TensorUnavailableForStep(found.name(), step, mode,
-                                   found.has_reductions());
-  }
-  return Read(found, *value).Reduce(reduction);
+  return ValueOf(found).Reduce(reduction);
 }
 
 std::vector<std::pair<Reduction, double>> Reader::ReductionsAt(
     TensorId id, int64_t step, Mode mode, WorkerName worker) {
-  const Found found = Lookup(id, step, mode, worker);
+  return ReductionsOf(Lookup(id, step, mode, worker).found);
+}
+
+std::vector<std::pair<Reduction, double>> Reader::ReductionsOf(
+    const Found& found) {
   std::vector<std::pair<Reduction, double>> values;
+  if (!found.has_reductions()) return values;
   for (const ReductionOp op : kReductionOps) {
     for (const bool abs : {false, true}) {
       const Reduction reduction = {op, abs};
@@ -137,13 +160,16 @@ std::vector<std::pair<Reduction, double>> Reader::ReductionsAt(
 
 std::vector<int64_t> Reader::ShapeAt(TensorId id, int64_t step, Mode mode,
                                      WorkerName worker) {
-  const Found found = Lookup(id, step, mode, worker);
+  return ShapeOf(Lookup(id, step, mode, worker).found);
+}
+
+std::vector<int64_t> Reader::ShapeOf(const Found& found) {
   if (const Entry* shape = found.Get(Part::Shape())) {
     return found.snapshot->catalog().shape(*shape);
   }
   const Entry* value = found.Get(Part::Value());
   if (value == nullptr) {
-    throw ShapeUnavailableForStep(found.name(), step, mode);
+    throw ShapeUnavailableForStep(found.name(), found.step, found.mode);
   }
   const Value read = Read(found, *value);
   return {read.shape().begin(), read.shape().end()};
@@ -151,35 +177,27 @@ std::vector<int64_t> Reader::ShapeAt(TensorId id, int64_t step, Mode mode,
 
 std::optional<ValueCounts> Reader::CountsAt(TensorId id, int64_t step,
                                             Mode mode, WorkerName worker) {
-  const Found found = Lookup(id, step, mode, worker);
-  const Entry* counts = found.Get(Part::Counts());
+  const Held held = Lookup(id, step, mode, worker);
+  const Entry* counts = held.found.Get(Part::Counts());
   if (counts == nullptr) return std::nullopt;
-  return found.snapshot->catalog().counts(*counts);
+  return held.snapshot->catalog().counts(*counts);
 }
 
 Tensor::Saved Reader::SavedAt(TensorId id, int64_t step, Mode mode,
                               WorkerName worker) const {
   const SnapshotPtr known = Known();
-  Tensor::Saved saved;
   const std::span<const Entry> entries = known->EntriesAt(id, step, mode);
-  if (entries.empty()) return saved;
-  for (const Entry& entry : known->Select(entries, worker)) {
-    if (entry.part == Part::Value()) {
-      saved.value = true;
-      saved.value_bytes = entry.length;
-    }
-    saved.shape |= entry.part == Part::Shape();
-    if (const auto reduction = entry.part.reduction()) {
-      saved.reductions.push_back(*reduction);
-    }
-  }
-  return saved;
+  if (entries.empty()) return {};
+  const std::vector<Entry> selected = known->Select(entries, worker);
+  return Found{.snapshot = known.get(), .id = id, .entries = selected}.Saved();
 }
 
 Value Reader::Read(const Found& found, const Entry& entry) {
   const Snapshot& snapshot = *found.snapshot;
   try {
-    return Decode(snapshot, found.id, entry, FetchOne(snapshot, entry));
+    return Decode(snapshot, found.id, entry,
+                  found.records != nullptr ? found.records->Fetch(entry)
+                                           : FetchOne(snapshot, entry));
   } catch (const FormatError& error) {
     if (error.kind() != DamageKind::kMissingContent) throw;
     throw TensorUnavailableForStep(found.name(), found.step, found.mode);
@@ -196,10 +214,11 @@ double Reader::ReadReduction(const Found& found, const Entry& entry) {
   throw FormatError(name, reason);
 }
 
-Blob Reader::FetchOne(const Snapshot& snapshot, const Entry& entry) {
+Blob Reader::FetchAround(const Snapshot& snapshot, const Entry& entry,
+                         uint64_t start, uint64_t length) {
   const steps::StepContent content = snapshot.catalog().ContentOf(entry);
   for (int64_t tries = 0; true; ++tries) {
-    auto blob = source_->Read(content, entry.start, entry.length);
+    auto blob = source_->Read(content, start, length);
     if (blob) return *std::move(blob);
     AwaitContent(snapshot, entry, tries);
   }

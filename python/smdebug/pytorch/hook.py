@@ -40,8 +40,9 @@ class Hook(BaseHook):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
 
     Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
-    gradients are accumulated; in EVAL and PREDICT none are. At a step of which nothing is saved, nothing of the hook is attached
-    to the model but one callback of the registered module itself.
+    gradients are accumulated, which they are not in EVAL and PREDICT. At a step of which nothing is
+    saved, nothing of the hook is attached to the model but one callback of the registered module
+    itself.
     """
 
     _framework: ClassVar[int] = 1

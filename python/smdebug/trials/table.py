@@ -17,16 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smdebug import _core
 from smdebug.core import checks
-from smdebug.core.modes import ModeKeys
 
 if TYPE_CHECKING:
     import pandas
 
     from smdebug.trials.trial import Trial
-
-_KEYS = ["step", "mode", "mode_step", "worker", "tensor", "value"]
 
 
 def make(
@@ -42,11 +41,9 @@ def make(
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install pandas") from error
     asked = checks.names("reductions", reductions, "the name of a reduction")
-    found = _core.rows(trial._reader, names, mode, worker, asked)
-    rows = [
-        {**dict(zip(_KEYS, [step, ModeKeys(number).name, *rest])), **numbers}
-        for step, number, *rest, numbers in found
-    ]
-    saved = {name for row in rows for name in row}.difference(_KEYS, asked)
-    table = pandas.DataFrame(rows, columns=[*_KEYS, *asked, *sorted(saved)])
-    return table.astype(dict.fromkeys(table.columns[len(_KEYS) - 1 :], float))
+    columns = _core.table(trial._reader, names, mode, worker, asked)
+    for name, column in columns.items():
+        if isinstance(column, tuple):
+            places, texts = column
+            columns[name] = np.array(texts, dtype=object)[places]
+    return pandas.DataFrame(columns)

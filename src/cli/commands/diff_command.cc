@@ -75,7 +75,7 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
         *a, *b, options_,
         [&](uint64_t total) {
           progress.emplace(streams.err, streams.err_terminal,
-                           Progress::Unit::kValues, total);
+                           Progress::Unit::kSteps, total);
         },
         [&] { progress->Add(1); });
     progress.reset();

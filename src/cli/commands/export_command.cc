@@ -60,6 +60,7 @@ class ExportCommand final : public Command {
 Arrays have the type they were saved with, but for `bfloat16` and the `float8` types, which NumPy lacks: they become `float32`, which holds them exactly. Strings
 become NumPy's fixed-width Unicode. Tensors of which only reductions were saved are left out, and the command says so, unless `--reduction` is given.
 
+<!-- given: import numpy; numpy.savez("run.npz", **{"fc.weight/TRAIN/100": numpy.ones(3)}) -->
 ```python
 arrays = numpy.load("run.npz")
 arrays["fc.weight/TRAIN/100"]

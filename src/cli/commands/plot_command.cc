@@ -1,6 +1,8 @@
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,29 +14,63 @@
 #include "src/cli/output/json_output.h"
 #include "src/cli/output/text.h"
 #include "src/query/open_run.h"
+#include "src/query/run_names.h"
 #include "src/query/series.h"
 
 namespace smdebug::cli {
 namespace {
 
-std::string Title(const query::TensorSeries& plotted) {
-  std::string title =
+// What of one run is plotted.
+struct PlottedRun {
+  std::string run;
+  query::TensorSeries whole;
+  std::vector<query::TensorSeries> by_mode;
+};
+
+// "mean of fc.weight, TRAIN, worker_0".
+std::string NameOf(const query::TensorSeries& plotted) {
+  std::string name =
       plotted.reduction
           ? fmt::format("{} of {}", ReductionName(*plotted.reduction),
                         plotted.tensor)
           : plotted.tensor;
   if (plotted.mode != Mode::kGlobal) {
-    title += fmt::format(", {}", ModeName(plotted.mode));
+    name += fmt::format(", {}", ModeName(plotted.mode));
   }
-  if (plotted.worker) title += fmt::format(", {}", *plotted.worker);
-  const double last = plotted.series.values.back();
-  return fmt::format(
-      "{}: {}, last {}", Printable(title),
-      Counted(static_cast<int64_t>(plotted.series.steps.size()), "step"),
-      ShortNumber(last));
+  if (plotted.worker) name += fmt::format(", {}", *plotted.worker);
+  return Printable(name);
 }
 
-// `smdebug plot <run> <tensor>`: a curve over the steps.
+// "loss: 6 steps, last 0.25".
+std::string Summary(const std::string& name, const query::Series& series) {
+  return fmt::format("{}: {}, last {}", name,
+                     Counted(static_cast<int64_t>(series.steps.size()), "step"),
+                     ShortNumber(series.values.back()));
+}
+
+// One for each run and mode.
+std::vector<ChartLine> LinesOf(const std::vector<PlottedRun>& plotted) {
+  std::vector<std::string> paths;
+  for (const PlottedRun& one : plotted) paths.push_back(one.run);
+  const std::vector<std::string> names = query::NamesOfRuns(paths);
+  std::vector<ChartLine> lines;
+  for (size_t i = 0; i < plotted.size(); ++i) {
+    const PlottedRun& one = plotted[i];
+    for (const query::TensorSeries& part : one.by_mode) {
+      std::vector<std::string> words;
+      if (plotted.size() > 1) words.push_back(Printable(names[i]));
+      if (part.mode != one.whole.mode) {
+        words.emplace_back(ModeName(part.mode));
+      }
+      lines.push_back(
+          {Summary(fmt::format("{}", fmt::join(words, " ")), part.series),
+           part.series});
+    }
+  }
+  return lines;
+}
+
+// `smdebug plot <run>... <tensor>`: curves over the steps.
 class PlotCommand final : public Command {
  public:
   std::string_view name() const override { return "plot"; }
@@ -45,6 +81,8 @@ class PlotCommand final : public Command {
     return "  smdebug plot ./run loss\n"
            "  smdebug plot ./run fc.weight:abs_mean --mode train\n"
            "  smdebug plot ./run fc.weight --reduction l2 --height 24\n"
+           "  smdebug plot ./before ./after loss --mode train\n"
+           "  smdebug plot ./runs/* --tensor loss\n"
            "  smdebug plot ./run loss --json | jq '.values[-1]'\n"
            "  smdebug plot ./run loss --json --points 500 | jq "
            "'.buckets[].max'\n";
@@ -59,21 +97,22 @@ class PlotCommand final : public Command {
     return R"(A tensor of one element is plotted as it is. Of any other a reduction is plotted: the saved one, or else the same computed from the saved value. `mean`
 is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out.
 
-The line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
+Several runs are drawn into one picture. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where lines cross, the later
+one is seen. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
+
+A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
 JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length. With `--points`, in
 place of these two, `buckets`: `first_step`, `last_step`, how many steps they are (`count`), the `first` and the `last` value, `min` and `max` of the finite ones with
-their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are.
+their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are. For
+several runs: `runs`, a list of such objects in the order given, each with its `run`. The points of one run are in one list, whatever their mode.
 )";
   }
 
   void Declare(CLI::App& app) override {
-    AddRun(app, run_);
-    app.add_option("tensor", tensor_,
-                   "Name of the tensor, of a scalar also without scalar/, or "
-                   "<tensor>:<reduction>")
-        ->required()
-        ->type_name("");
+    AddRunsAndTensor(app, what_,
+                     "Name of the tensor, of a scalar also without scalar/, or "
+                     "<tensor>:<reduction>");
     AddReductions(app, reductions_, "What to plot: " + ReductionNames());
     AddMode(app, mode_);
     AddWorker(app, worker_);
@@ -99,36 +138,51 @@ their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg
     if (reductions_.size() > 1) {
       throw CLI::ValidationError("--reduction", "one is plotted at a time");
     }
-    const auto trial = query::OpenRun(run_);
-    const DamageNotice notice(trial.get(), streams);
-    query::RequireWorker(*trial, worker_);
-    query::SeriesQuery series = {
-        .tensor = tensor_, .mode = mode_, .worker = worker_};
-    if (!reductions_.empty()) series.reduction = reductions_.front();
-    const query::TensorSeries plotted = query::ReadSeries(*trial, series);
+    std::vector<PlottedRun> plotted;
+    ForEachRun(what_.runs, streams, [&](Trial& trial) {
+      query::RequireWorker(trial, worker_);
+      query::SeriesQuery series = {
+          .tensor = what_.tensor, .mode = mode_, .worker = worker_};
+      if (!reductions_.empty()) series.reduction = reductions_.front();
+      query::TensorSeries whole = query::ReadSeries(trial, series);
+      auto by_mode = query::SplitByMode(trial, whole);
+      plotted.push_back({trial.path(), std::move(whole), std::move(by_mode)});
+    });
     if (json_) {
-      PrintJson(streams.out,
-                points_ == 0
-                    ? query::ToJson(plotted)
-                    : query::ToJson(
-                          plotted, query::Downsample(plotted.series, points_)));
+      PrintJson(streams.out, JsonOf(plotted));
       return kExitOk;
     }
     const Terminal& terminal = streams.out_terminal;
     const size_t width = width_ > 0             ? width_
                          : terminal.is_terminal ? terminal.width
                                                 : 80;
-    streams.out << Title(plotted) << "\n\n"
-                << ChartText(plotted.series,
-                             {.width = width,
-                              .height = height_,
-                              .utf8 = terminal.utf8 && !ascii_});
+    const std::vector<ChartLine> lines = LinesOf(plotted);
+    const query::TensorSeries& first = plotted.front().whole;
+    streams.out << (lines.size() > 1 ? NameOf(first)
+                                     : Summary(NameOf(first), first.series))
+                << "\n\n"
+                << ChartText(lines, {.width = width,
+                                     .height = height_,
+                                     .utf8 = terminal.utf8 && !ascii_});
     return kExitOk;
   }
 
  private:
-  std::string run_;
-  std::string tensor_;
+  Json JsonOf(const std::vector<PlottedRun>& plotted) const {
+    const auto one = [&](const query::TensorSeries& series) {
+      return points_ == 0 ? query::ToJson(series)
+                          : query::ToJson(series, query::Downsample(
+                                                      series.series, points_));
+    };
+    if (plotted.size() == 1) return one(plotted.front().whole);
+    Json runs = Json::array();
+    for (const PlottedRun& run : plotted) {
+      runs.push_back(WithRun(run.run, one(run.whole)));
+    }
+    return {{"runs", std::move(runs)}};
+  }
+
+  RunsAndTensor what_;
   std::vector<Reduction> reductions_;
   Mode mode_ = Mode::kGlobal;
   std::optional<std::string> worker_;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,13 +13,14 @@
 #include "src/cli/options.h"
 #include "src/cli/output/json_output.h"
 #include "src/cli/output/tensor_report_text.h"
+#include "src/cli/output/text.h"
 #include "src/query/open_run.h"
 #include "src/query/tensor_report.h"
 
 namespace smdebug::cli {
 namespace {
 
-// `smdebug show <run> <tensor>`: one tensor at one step.
+// `smdebug show <run>... <tensor>`: one tensor at one step.
 class ShowCommand final : public Command {
  public:
   std::string_view name() const override { return "show"; }
@@ -29,6 +31,7 @@ class ShowCommand final : public Command {
     return "  smdebug show ./run fc.weight\n"
            "  smdebug show ./run fc.weight --step 100 --mode train\n"
            "  smdebug show ./run fc.weight --worker worker_1 --values all\n"
+           "  smdebug show ./before ./after fc.weight --step 100\n"
            "  smdebug show ./run loss --json | jq .statistics.mean\n";
   }
   std::vector<ExitCode> exit_codes() const override {
@@ -44,15 +47,15 @@ Where only reductions were saved, those are shown, with the counts that smdebug 
 JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statistics` (null without a value of numbers): `count`, `zero`, `nan`, `pos_inf`,
 `neg_inf`, `min`, `max`, `mean`, `std`, `l2`; `counts`: the same five counts where only reductions were saved; `reductions` by name; `histogram`: a list of
 `low`, `high`, `count`; `values`: lists in lists, or null if there are more than `--values`.
+
+Of several runs each is shown below its name, at its own last step unless `--step` is given. Their JSON: `runs`, a list of such objects in the order given, each
+with its `run`.
 )";
   }
 
   void Declare(CLI::App& app) override {
-    AddRun(app, run_);
-    app.add_option("tensor", tensor_,
-                   "Name of the tensor; of a scalar also without scalar/")
-        ->required()
-        ->type_name("");
+    AddRunsAndTensor(app, what_,
+                     "Name of the tensor; of a scalar also without scalar/");
     AddStep(app, step_, /*or_last=*/true);
     AddMode(app, mode_);
     AddWorker(app, worker_);
@@ -66,24 +69,42 @@ JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statis
   }
 
   int Run(Streams streams) override {
-    const auto trial = query::OpenRun(run_);
-    const DamageNotice notice(trial.get(), streams);
-    const Tensor tensor = query::RequireTensor(*trial, tensor_);
-    query::RequireWorker(*trial, worker_);
-    const int64_t step =
-        query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
-                           step_, mode_, fmt::format("'{}'", tensor.name()));
-    const query::TensorReport report =
-        query::ReadReport(*trial, tensor, step, mode_, worker_);
+    const bool several = what_.runs.size() > 1;
+    std::string text;
+    Json runs = Json::array();
+    ForEachRun(what_.runs, streams, [&](Trial& trial) {
+      const query::TensorReport report = Read(trial);
+      if (json_) {
+        Json json = query::ToJson(report, options_.values);
+        runs.push_back(several ? WithRun(trial.path(), std::move(json))
+                               : std::move(json));
+        return;
+      }
+      if (several) {
+        text += fmt::format("{}{}\n", text.empty() ? "" : "\n",
+                            Printable(trial.path()));
+      }
+      text += ReportText(report, options_, streams.out_terminal);
+    });
     if (json_) {
-      PrintJson(streams.out, query::ToJson(report, options_.values));
+      PrintJson(streams.out,
+                several ? Json{{"runs", std::move(runs)}} : runs.front());
     } else {
-      streams.out << ReportText(report, options_, streams.out_terminal);
+      streams.out << text;
     }
     return kExitOk;
   }
 
  private:
+  query::TensorReport Read(Trial& trial) const {
+    const Tensor tensor = query::RequireTensor(trial, what_.tensor);
+    query::RequireWorker(trial, worker_);
+    const int64_t step =
+        query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
+                           step_, mode_, fmt::format("'{}'", tensor.name()));
+    return query::ReadReport(trial, tensor, step, mode_, worker_);
+  }
+
   void SetValues(const std::string& text) {
     if (text == "all") {
       options_.values = std::numeric_limits<int64_t>::max();
@@ -100,8 +121,7 @@ JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statis
     options_.values = *parsed;
   }
 
-  std::string run_;
-  std::string tensor_;
+  RunsAndTensor what_;
   std::optional<int64_t> step_;
   Mode mode_ = Mode::kGlobal;
   std::optional<std::string> worker_;

@@ -36,7 +36,8 @@ void Canvas::Dot(size_t x, size_t y) {
   At(x, y).dots |= kBraille[y % dots_per_row_][x % dots_per_column_];
 }
 
-void Canvas::Line(size_t x0, size_t y0, size_t x1, size_t y1) {
+void Canvas::Line(size_t x0, size_t y0, size_t x1, size_t y1,
+                  std::string_view mark) {
   const auto across = static_cast<double>(x1) - static_cast<double>(x0);
   const auto down = static_cast<double>(y1) - static_cast<double>(y0);
   const auto dots =
@@ -44,10 +45,15 @@ void Canvas::Line(size_t x0, size_t y0, size_t x1, size_t y1) {
   for (size_t i = 0; i <= dots; ++i) {
     const double share =
         dots > 0 ? static_cast<double>(i) / static_cast<double>(dots) : 0;
-    Dot(static_cast<size_t>(
-            std::lround(static_cast<double>(x0) + share * across)),
-        static_cast<size_t>(
-            std::lround(static_cast<double>(y0) + share * down)));
+    const auto x = static_cast<size_t>(
+        std::lround(static_cast<double>(x0) + share * across));
+    const auto y = static_cast<size_t>(
+        std::lround(static_cast<double>(y0) + share * down));
+    if (mark.empty()) {
+      Dot(x, y);
+    } else {
+      Mark(x, y, mark);
+    }
   }
 }
 

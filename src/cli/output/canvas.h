@@ -21,8 +21,9 @@ class Canvas {
   size_t dots_high() const { return rows_ * dots_per_row_; }
   size_t rows() const { return rows_; }
 
-  // Both ends lie on the canvas.
-  void Line(size_t x0, size_t y0, size_t x1, size_t y1);
+  // Both ends lie on the canvas. Of dots, or else of marks.
+  void Line(size_t x0, size_t y0, size_t x1, size_t y1,
+            std::string_view mark = {});
 
   // One character over whatever is drawn at the dot.
   void Mark(size_t x, size_t y, std::string_view mark);

@@ -27,12 +27,14 @@ struct Range {
 };
 
 // The range of the finite values, widened where it would be a point.
-Range RangeOf(const std::vector<double>& values) {
+Range RangeOf(std::span<const ChartLine> lines) {
   Range range = {kInf, -kInf};
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    range.low = std::min(range.low, value);
-    range.high = std::max(range.high, value);
+  for (const ChartLine& line : lines) {
+    for (const double value : line.series.values) {
+      if (!std::isfinite(value)) continue;
+      range.low = std::min(range.low, value);
+      range.high = std::max(range.high, value);
+    }
   }
   if (range.low > range.high) return {0, 1};
   if (range.low == range.high) {
@@ -93,30 +95,50 @@ constexpr Glyphs kUnicode = {"\xE2\x94\xA4", "\xE2\x94\x82", "\xE2\x94\x94",
                              "\xE2\x96\xBC"};
 constexpr Glyphs kAscii = {"+", "|", "+", "-", "x", "^", "v"};
 
-// Draws one series. One thread at a time.
+// What several lines are drawn with, none of which marks anything else.
+constexpr std::string_view kSigns = "*o+#@%&=ABCDEFGHIJKLMNOPQRSTUWYZ";
+
+// Draws lines. One thread at a time.
 class Chart {
  public:
-  Chart(const Series& series, const ChartOptions& options)
-      : series_(series),
+  Chart(std::span<const ChartLine> lines, const ChartOptions& options)
+      : lines_(lines),
         glyphs_(options.utf8 ? kUnicode : kAscii),
-        range_(RangeOf(series.values)),
+        range_(RangeOf(lines)),
         labels_(RowLabels(std::max(options.height, kLeastRows), range_)),
         label_width_(WidestLabel()),
         columns_(options.width > label_width_ + 2 + kLeastColumns
                      ? options.width - label_width_ - 2
                      : kLeastColumns),
-        canvas_(columns_, labels_.size(), options.utf8),
-        nans_(columns_, 1, options.utf8) {}
+        // Dots of several lines in one character could not be told apart.
+        canvas_(columns_, labels_.size(), options.utf8 && lines.size() == 1),
+        nans_(columns_, 1, options.utf8 && lines.size() == 1),
+        met_(lines.size()) {
+    first_ = lines.front().series.steps.front();
+    last_ = first_;
+    for (const ChartLine& line : lines) {
+      first_ = std::min(first_, line.series.steps.front());
+      last_ = std::max(last_, line.series.steps.back());
+    }
+  }
 
   std::string Draw() {
-    DrawCurve();
+    for (size_t i = 0; i < lines_.size(); ++i) DrawCurve(i);
     for (size_t row = 0; row < labels_.size(); ++row) {
       PutRow(labels_[row], labels_[row].empty() ? glyphs_.side : glyphs_.tick,
              canvas_.Row(row));
     }
-    if (nan_.count > 0) PutRow("nan", glyphs_.side, nans_.Row(0));
+    const auto has_nan = [](const Specials& met) { return met.nan.count > 0; };
+    if (std::ranges::any_of(met_, has_nan)) {
+      PutRow("nan", glyphs_.side, nans_.Row(0));
+    }
     PutAxis();
-    PutCounts();
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (lines_.size() > 1) {
+        out_ += fmt::format("{} {}\n", SignOf(i), lines_[i].name);
+      }
+      PutCounts(met_[i]);
+    }
     return std::move(out_);
   }
 
@@ -130,6 +152,19 @@ class Chart {
     }
   };
 
+  // Of one line.
+  struct Specials {
+    Met nan = {};
+    Met pos_inf = {};
+    Met neg_inf = {};
+  };
+
+  // Empty: dots, for a line alone.
+  std::string_view SignOf(size_t line) const {
+    if (lines_.size() == 1) return {};
+    return kSigns.substr(line % kSigns.size(), 1);
+  }
+
   size_t WidestLabel() const {
     size_t widest = 3;  // "nan".
     for (const std::string& label : labels_) {
@@ -139,8 +174,8 @@ class Chart {
   }
 
   size_t XOf(int64_t step) const {
-    const auto first = static_cast<double>(series_.steps.front());
-    const auto last = static_cast<double>(series_.steps.back());
+    const auto first = static_cast<double>(first_);
+    const auto last = static_cast<double>(last_);
     if (first == last) return 0;
     return static_cast<size_t>(
         std::lround(Share(static_cast<double>(step), {first, last}) *
@@ -153,37 +188,38 @@ class Chart {
                     static_cast<double>(canvas_.dots_high() - 1)));
   }
 
-  void DrawCurve() {
+  void DrawCurve(size_t line) {
+    const Series& series = lines_[line].series;
     struct Point {
       size_t x;
       size_t y;
     };
     std::optional<Point> before;
-    for (size_t i = 0; i < series_.steps.size(); ++i) {
-      const int64_t step = series_.steps[i];
-      const double value = series_.values[i];
+    for (size_t i = 0; i < series.steps.size(); ++i) {
+      const int64_t step = series.steps[i];
+      const double value = series.values[i];
       const size_t x = XOf(step);
       if (!std::isfinite(value)) {
         before.reset();
-        MarkSpecial(step, value, x);
+        MarkSpecial(step, value, x, met_[line]);
         continue;
       }
       const Point point = {x, YOf(value)};
       const Point from = before.value_or(point);
-      canvas_.Line(from.x, from.y, point.x, point.y);
+      canvas_.Line(from.x, from.y, point.x, point.y, SignOf(line));
       before = point;
     }
   }
 
-  void MarkSpecial(int64_t step, double value, size_t x) {
+  void MarkSpecial(int64_t step, double value, size_t x, Specials& met) {
     if (std::isnan(value)) {
-      nan_.Add(step);
+      met.nan.Add(step);
       nans_.Mark(x, 0, glyphs_.nan);
     } else if (value > 0) {
-      pos_inf_.Add(step);
+      met.pos_inf.Add(step);
       canvas_.Mark(x, 0, glyphs_.up);
     } else {
-      neg_inf_.Add(step);
+      met.neg_inf.Add(step);
       canvas_.Mark(x, canvas_.dots_high() - 1, glyphs_.down);
     }
   }
@@ -199,8 +235,8 @@ class Chart {
     std::string base;
     for (size_t i = 0; i < columns_; ++i) base += glyphs_.base;
     PutRow("", glyphs_.corner, base);
-    const int64_t first = series_.steps.front();
-    const int64_t last = series_.steps.back();
+    const int64_t first = first_;
+    const int64_t last = last_;
     std::string line = fmt::format("{}", first);
     if (last != first) {
       const std::string end = fmt::format("{}", last);
@@ -219,19 +255,20 @@ class Chart {
     out_ += std::string(label_width_ + 2, ' ') + line + '\n';
   }
 
-  void PutCounts() {
+  void PutCounts(const Specials& specials) {
     const auto put = [&](std::string_view glyph, std::string_view name,
                          const Met& met) {
       if (met.count == 0) return;
-      out_ += fmt::format("{} {} at {}, first at step {}\n", glyph, name,
+      out_ += fmt::format("{}{} {} at {}, first at step {}\n",
+                          lines_.size() > 1 ? "  " : "", glyph, name,
                           Counted(met.count, "step"), met.first);
     };
-    put(glyphs_.nan, "NaN", nan_);
-    put(glyphs_.up, "+Inf", pos_inf_);
-    put(glyphs_.down, "-Inf", neg_inf_);
+    put(glyphs_.nan, "NaN", specials.nan);
+    put(glyphs_.up, "+Inf", specials.pos_inf);
+    put(glyphs_.down, "-Inf", specials.neg_inf);
   }
 
-  const Series& series_;
+  const std::span<const ChartLine> lines_;
   const Glyphs& glyphs_;
   const Range range_;
   const std::vector<std::string> labels_;
@@ -239,16 +276,17 @@ class Chart {
   const size_t columns_;
   Canvas canvas_;
   Canvas nans_;
-  Met nan_;
-  Met pos_inf_;
-  Met neg_inf_;
+  std::vector<Specials> met_;
+  int64_t first_ = 0;  // Steps, of all lines.
+  int64_t last_ = 0;
   std::string out_;
 };
 
 }  // namespace
 
-std::string ChartText(const Series& series, const ChartOptions& options) {
-  return Chart(series, options).Draw();
+std::string ChartText(std::span<const ChartLine> lines,
+                      const ChartOptions& options) {
+  return Chart(lines, options).Draw();
 }
 
 }  // namespace smdebug::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "src/query/series.h"
@@ -13,9 +14,17 @@ struct ChartOptions {
   bool utf8 = true;
 };
 
-// A curve with its axes. The line breaks at values that are not finite; an
-// infinity is marked at its edge, NaN in a row of its own below the curve, and
-// a last line counts them. `series` is not empty.
-std::string ChartText(const query::Series& series, const ChartOptions& options);
+// A curve, and what to call it.
+struct ChartLine {
+  std::string name = {};
+  query::Series series = {};  // Not empty.
+};
+
+// Curves with their axes, at least one. A line breaks at values that are not
+// finite; an infinity is marked at its edge, NaN in a row of its own below the
+// curves, and a last line counts them. Several lines are each drawn with a sign
+// of their own, those that come later above, and a legend below names them.
+std::string ChartText(std::span<const ChartLine> lines,
+                      const ChartOptions& options);
 
 }  // namespace smdebug::cli

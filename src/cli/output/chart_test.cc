@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,11 @@ using ::testing::StartsWith;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr ChartOptions kSmall = {.width = 25, .height = 5, .utf8 = false};
+
+std::string ChartText(Series series, const ChartOptions& options) {
+  const ChartLine line = {.series = std::move(series)};
+  return ChartText({&line, 1}, options);
+}
 
 TEST(ChartTest, DrawsACurveWithItsAxes) {
   EXPECT_EQ(ChartText({{0, 10, 20}, {4, 2, 0}}, kSmall),
@@ -53,6 +59,23 @@ TEST(ChartTest, WhatIsNotFiniteIsMarkedAndCounted) {
             "x NaN at 1 step, first at step 1\n"
             "^ +Inf at 1 step, first at step 2\n"
             "v -Inf at 1 step, first at step 3\n");
+}
+
+TEST(ChartTest, LinesHaveSignsOfTheirOwnAndALegend) {
+  const ChartLine lines[] = {{"train", {{0, 10, 20}, {4, 2, 0}}},
+                             {"eval", {{5, 15}, {4, NAN}}}};
+  EXPECT_EQ(ChartText(lines, kSmall),
+            "  4 +***  o\n"
+            "    |   *****\n"
+            "  2 +        *****\n"
+            "    |             ****\n"
+            "  0 +                 ***\n"
+            "nan |              x\n"
+            "    +--------------------\n"
+            "     0        10       20\n"
+            "* train\n"
+            "o eval\n"
+            "  x NaN at 1 step, first at step 15\n");
 }
 
 TEST(ChartTest, NothingFiniteStillShowsWhere) {

@@ -12,4 +12,10 @@ void PrintJsonLine(std::ostream& out, const Json& json) {
   out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
+Json WithRun(const std::string& run, const Json& json) {
+  Json with_run = {{"run", run}};
+  with_run.update(json);
+  return with_run;
+}
+
 }  // namespace smdebug::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
 #include "src/query/json.h"
 
@@ -14,5 +15,8 @@ void PrintJson(std::ostream& out, const Json& json);
 
 // The same on one line.
 void PrintJsonLine(std::ostream& out, const Json& json);
+
+// `json`, an object, with the run that it is about before all else.
+Json WithRun(const std::string& run, const Json& json);
 
 }  // namespace smdebug::cli

@@ -28,7 +28,7 @@ std::string ProgressLine(Progress::Unit unit, uint64_t done, uint64_t total,
     text += fmt::format("{} of {}  {}/s", HumanBytes(done), HumanBytes(total),
                         HumanBytes(static_cast<uint64_t>(rate)));
   } else {
-    text += fmt::format("{} of {} values  {:.0f}/s", done, total, rate);
+    text += fmt::format("{} of {} steps  {:.0f}/s", done, total, rate);
   }
   if (rate > 0 && done < total) {
     text += fmt::format("  {} left",

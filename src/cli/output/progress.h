@@ -17,7 +17,7 @@ namespace smdebug::cli {
 // Borrows `err`. One thread at a time.
 class Progress {
  public:
-  enum class Unit { kBytes, kValues };
+  enum class Unit { kBytes, kSteps };
   using Clock = std::function<double()>;  // Seconds.
 
   Progress(std::ostream& err, const Terminal& terminal, Unit unit,

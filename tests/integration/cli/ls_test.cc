@@ -1,4 +1,5 @@
 // `smdebug ls` and `smdebug steps`, over runs that the hook wrote.
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,7 +115,7 @@ TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
     std::string message;
   } cases[] = {
       {{"ls", Beside("absent")}, "absent: no such folder\n"},
-      {{"ls", Beside("")}, ": holds no run: "},
+      {{"steps", Beside("")}, ": holds no run: "},
       {{"ls", Run(), "--step", "9"}, "no saved step 9; the last is 5\n"},
       {{"ls", Run(), "--mode", "train", "--step", "7"},
        "no saved step 7 of TRAIN; the last is 3\n"},
@@ -175,6 +176,55 @@ TEST_F(LsTest, IncompleteStepsAreShownOnRequest) {
   EXPECT_THAT(CallCli({"steps", dir / "run"}).out, Not(HasSubstr("1\n")));
   second.Close();
   EXPECT_EQ(CallCli({"steps", dir / "run"}).out, "0\n1\n");
+}
+
+TEST_F(LsTest, ListsTheRunsInAFolder) {
+  const TempDir dir;
+  testing::WriteSmallRun(dir / "good");
+  testing::WriteSmallRun(dir / "killed");
+  testing::MakeKilled(dir / "killed");
+  testing::WriteSmallRun(dir / "torn");
+  testing::WriteFile(dir / "torn/index/000000000/000000000005_worker_0.json",
+                     "{");
+  testing::WriteFile(dir / "good/rules/NaN.json",
+                     R"({"name": "NaN", "status": "IssuesFound"})");
+  std::filesystem::create_directories(dir / "empty");
+  const CliOutcome outcome = CallCli({"ls", dir.path()});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "run     state              steps  last loss          fired\n"
+            "good    finished               6  0.166667 (step 5)  NaN\n"
+            "killed  killed                 6  0.166667 (step 5)  -\n"
+            "torn    finished, damaged      5  0.2 (step 4)       -\n");
+  EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: torn/index/"));
+  const auto json = CallCli({"ls", dir.path(), "--json"}).json();
+  EXPECT_EQ(json["others"], 1);
+  EXPECT_EQ(json["runs"][0]["fired"], nlohmann::json({"NaN"}));
+  EXPECT_EQ(json["runs"][0]["run"], dir / "good");
+  EXPECT_EQ(json["runs"][1]["state"], "killed");
+  EXPECT_EQ(json["runs"][2]["damage"].size(), 1u);
+}
+
+TEST_F(LsTest, RefusesFoldersWithoutRuns) {
+  const TempDir dir;
+  testing::WriteSmallRun(dir / "runs/good");
+  const struct {
+    std::vector<std::string> args;
+    int code;
+    std::string message;
+  } cases[] = {
+      {{dir.path()}, kExitError, "and it has no folder that holds one"},
+      {{dir / "runs", "x*"}, kExitFound, "none of the 1 folder"},
+      {{dir / "runs", "--step", "1"}, kExitError, "is a folder of runs"},
+      {{dir / "nowhere"}, kExitError, "no such folder"},
+  };
+  for (const auto& test : cases) {
+    std::vector<std::string> args = test.args;
+    args.insert(args.begin(), "ls");
+    const CliOutcome outcome = CallCli(args);
+    EXPECT_EQ(outcome.code, test.code) << test.message;
+    EXPECT_THAT(outcome.err, HasSubstr(test.message));
+  }
 }
 
 }  // namespace

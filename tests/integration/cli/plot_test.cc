@@ -17,6 +17,7 @@ namespace {
 using testing::CallCli;
 using testing::CliOutcome;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using testing::TempDir;
 
@@ -30,9 +31,7 @@ class PlotTest : public testing::SmallRunFixture {
 TEST_F(PlotTest, PlotsScalarsAsTheyAre) {
   const CliOutcome outcome = Call({"scalar/loss", "--ascii", "--width", "40"});
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              StartsWith("scalar/loss: 6 steps, last 0.166667\n\n     1 +*"));
-  EXPECT_THAT(outcome.out, HasSubstr("*"));
+  EXPECT_THAT(outcome.out, StartsWith("scalar/loss\n\n     1 +*"));
   const auto json = Call({"scalar/loss", "--json"}).json();
   EXPECT_EQ(json, Call({"loss", "--json"}).json());
   EXPECT_EQ(json["reduction"], nullptr);
@@ -57,6 +56,50 @@ TEST_F(PlotTest, PlotsReductionsOfOtherTensors) {
             nlohmann::json({2.0, 2.0, 2.0, 3.0}));
   EXPECT_EQ(values({"fc.weight", "--mode", "eval"})["steps"],
             nlohmann::json({0, 1}));
+}
+
+TEST_F(PlotTest, ModesAreLinesOfTheirOwn) {
+  const CliOutcome both = Call({"loss", "--ascii", "--width", "40"});
+  EXPECT_THAT(both.out, HasSubstr("\n* TRAIN: 4 steps, last 0.25\n"
+                                  "o EVAL: 2 steps, last 0.166667\n"));
+  EXPECT_THAT(both.out, HasSubstr("ooo"));
+  const CliOutcome one =
+      Call({"loss", "--mode", "eval", "--ascii", "--width", "40"});
+  EXPECT_THAT(one.out,
+              StartsWith("scalar/loss, EVAL: 2 steps, last 0.166667\n\n"));
+  EXPECT_THAT(one.out, Not(HasSubstr("o EVAL")));
+}
+
+TEST_F(PlotTest, SeveralRunsShareAPicture) {
+  testing::WriteSmallRun(Beside("other"));
+  const CliOutcome outcome = CallCli(
+      {"plot", Run(), Beside("other"), "loss", "--mode", "train", "--ascii"});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("scalar/loss, TRAIN\n\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n* run: 4 steps, last 0.25\n"
+                                     "o other: 4 steps, last 0.25\n"));
+  EXPECT_THAT(CallCli({"plot", Run(), Beside("other"), "--tensor", "loss"}).out,
+              HasSubstr("\no run EVAL: 2 steps, last 0.166667\n"));
+
+  const auto json =
+      CallCli({"plot", Run(), Beside("other"), "--tensor", "loss", "--json"})
+          .json();
+  ASSERT_EQ(json["runs"].size(), 2u);
+  auto second = json["runs"][1];
+  EXPECT_EQ(second["run"], Beside("other"));
+  second.erase("run");
+  EXPECT_EQ(second, Call({"loss", "--json"}).json());
+
+  {
+    Hook hook(testing::SaveEverything(Beside("bare")));
+    hook.BeginStep();
+    testing::SaveFloats(hook, "x", {1});
+  }
+  const CliOutcome lacking = CallCli({"plot", Run(), Beside("bare"), "loss"});
+  EXPECT_EQ(lacking.code, kExitError);
+  EXPECT_THAT(lacking.err,
+              HasSubstr(Beside("bare") + ": there is no tensor 'loss'"));
+  EXPECT_THAT(CallCli({"plot", Run()}).err, HasSubstr("<tensor> is missing"));
 }
 
 TEST_F(PlotTest, FewBucketsHoldEveryExtreme) {

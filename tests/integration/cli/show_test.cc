@@ -221,5 +221,28 @@ TEST_F(ShowTest, ADamagedValueIsNamed) {
   EXPECT_EQ(refused, 1);
 }
 
+TEST_F(ShowTest, SeveralRunsAreShownOneBelowTheOther) {
+  testing::WriteSmallRun(Beside("other"));
+  const auto one = [&](const std::string& run) {
+    return CallCli({"show", run, "fc.weight", "--step", "2"}).out;
+  };
+  const CliOutcome both = CallCli(
+      {"show", Run(), Beside("other"), "--tensor", "fc.weight", "--step", "2"});
+  EXPECT_EQ(both.code, kExitOk) << both.err;
+  EXPECT_EQ(both.out, Run() + "\n" + one(Run()) + "\n" + Beside("other") +
+                          "\n" + one(Beside("other")));
+  const auto json =
+      CallCli({"show", Run(), Beside("other"), "loss", "--json"}).json();
+  ASSERT_EQ(json["runs"].size(), 2u);
+  EXPECT_EQ(json["runs"][1]["run"], Beside("other"));
+  EXPECT_EQ(json["runs"][1]["tensor"], "scalar/loss");
+
+  const CliOutcome lacking =
+      CallCli({"show", Run(), Beside("other"), "fc.bias"});
+  EXPECT_EQ(lacking.code, kExitError);
+  EXPECT_EQ(lacking.out, "");
+  EXPECT_THAT(lacking.err, HasSubstr(Run() + ": there is no tensor 'fc.bias'"));
+}
+
 }  // namespace
 }  // namespace smdebug::cli

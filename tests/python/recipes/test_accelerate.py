@@ -11,6 +11,7 @@ import torch
 from smdebug import modes
 from smdebug.trials import create_trial
 from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe
+from support.scripts import WarmPython
 
 NAMES = ["0.weight", "0.bias", "2.weight", "2.bias"]
 
@@ -76,9 +77,9 @@ def test_a_rule_ends_the_loop(run_recipe: RunRecipe) -> None:
     assert create_trial("runs/accelerate-wrong").run_info().state == "finished"
 
 
-def test_two_processes_stop_together(folder: Path) -> None:
+def test_two_processes_stop_together(python: WarmPython, folder: Path) -> None:
     wrong = '\nmodel, hook = train("runs/wrong", lr=1e20, epochs=10_000)\n'
-    run_in_two_processes(training_of_recipe("accelerate") + wrong, folder)
+    run_in_two_processes(training_of_recipe("accelerate") + wrong, python, folder)
     trial = create_trial("runs/accelerate")
     assert trial.workers() == ["worker_0"]
     assert trial.steps(mode=modes.TRAIN) == list(range(0, 12, 2))

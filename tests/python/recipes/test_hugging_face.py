@@ -10,6 +10,7 @@ import torch
 from smdebug import modes
 from smdebug.trials import create_trial
 from support.recipes import RunRecipe, run_in_two_processes, training_of_recipe
+from support.scripts import WarmPython
 from transformers import Trainer
 
 
@@ -69,10 +70,10 @@ def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> No
     assert logged(names["trainer"], "loss")[3] == 0.0
 
 
-def test_two_processes_stop_together(folder: Path) -> None:
+def test_two_processes_stop_together(python: WarmPython, folder: Path) -> None:
     wrong = '\ntrainer = train("runs/wrong", lr=1e30, steps=10_000)\n'
     wrong += "assert trainer.state.global_step < 10_000\n"
-    run_in_two_processes(training_of_recipe("hugging-face") + wrong, folder)
+    run_in_two_processes(training_of_recipe("hugging-face") + wrong, python, folder)
     trial = create_trial("runs/hugging-face")
     assert trial.workers() == ["worker_0"]
     assert trial.steps(mode=modes.TRAIN) == [0, 3, 6, 9]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Callable
 
+from support.scripts import WarmPython, run_job
 from support.snippets import script_of
 
 # What a script has defined.
@@ -28,26 +26,17 @@ def training_of_recipe(recipe: str) -> str:
     return training
 
 
-def start_script(script: str, folder: Path, *launcher: str) -> subprocess.Popen[str]:
-    """Starts Python with a script in a folder; standard output has its errors, too."""
+def write_script(text: str, folder: Path) -> str:
+    """Where the script is that `text` makes."""
     path = folder / "script.py"
-    path.write_text(script, encoding="utf-8")
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(
-        [sys.executable, *launcher, str(path)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
-def run_in_two_processes(script: str, folder: Path) -> None:
-    """Runs a script to its end in two processes of torchrun."""
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+def run_in_two_processes(text: str, python: WarmPython, folder: Path) -> None:
+    """Runs a script to its end in two processes, as torchrun does."""
+    begin = "import os; os.environ['LOCAL_RANK'] = os.environ['RANK']\n"
     # Without it gloo may abort a process that ends before the other.
-    end = "\ntorch.distributed.destroy_process_group()\n"
-    with start_script(script + end, folder, *torchrun) as process:
-        output, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, output
+    end = "\nimport torch.distributed\ntorch.distributed.destroy_process_group()\n"
+    script = write_script(begin + text + end, folder)
+    run_job(python, [script], folder, 2, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1")

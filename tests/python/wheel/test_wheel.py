@@ -138,3 +138,21 @@ def test_smdebug_imports_alone() -> None:
     code = "import smdebug, sys; print('torch' in sys.modules or 'pandas' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+def test_completions_and_the_man_page_are_where_they_are_looked_for() -> None:
+    for file in (
+        "bash-completion/completions/smdebug",
+        "zsh/site-functions/_smdebug",
+        "fish/vendor_completions.d/smdebug.fish",
+        "man/man1/smdebug.1",
+    ):
+        assert "smdebug" in (Path(sys.prefix) / "share" / file).read_text(encoding="utf-8")
+
+
+def test_the_doctor_finds_this_environment() -> None:
+    done = subprocess.run(["smdebug", "doctor", "--json"], capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["problems"]) == (0, [])
+    assert Path(found["python"]["path"]).parent == Path(sys.executable).parent
+    assert found["python"]["smdebug"]["version"] == smdebug.__version__
