@@ -88,7 +88,7 @@ def test_custom_loop(run_example: RunExample) -> None:
     assert trial.steps(mode=modes.TRAIN) == [0, 10]
     assert trial.steps(mode=modes.EVAL) == [0]
     assert trial.tensor("scalar/train_loss").steps(mode=modes.TRAIN) == list(range(20))
-    assert trial.tensor("mistakes").value(0, mode=modes.EVAL).shape == (4 * 32,)
+    assert trial.tensor("mistakes").value(0, mode=modes.EVAL).shape == (128,)
     assert trial.tensor_names(collection="hidden") == [f"hidden_output_{i}" for i in range(4)]
     assert trial.tensor("gradient/Regressor_out.weight").steps(mode=modes.EVAL) == []
 
