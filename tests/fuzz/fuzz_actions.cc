@@ -2,6 +2,7 @@
 // a command line. None is done.
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -26,13 +27,15 @@ std::string ToJson(const ActionSpec& spec) {
   return json.dump();
 }
 
-// What was read can be made, but for a stop of a process that does not live.
+// What was read can be made, but for a stop of a process that does not live and
+// a program that is not there.
 void CheckSpec(const ActionSpec& spec) {
   try {
     Require(MakeAction(spec, {}) != nullptr, "an action is made");
   } catch (const ConfigError&) {
-    Require(spec.kind == "stop" && !spec.target.empty(),
-            "what was read can be made");
+    Require(
+        (spec.kind == "stop" && !spec.target.empty()) || spec.kind == "exec",
+        "what was read can be made");
   }
 }
 
@@ -62,12 +65,14 @@ void CheckText(std::string_view text) {
 }  // namespace smdebug::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // What is left out is logged.
-  static const bool kQuiet = [] {
+  static const bool kIsSetUp = [] {
+    // What is left out is logged.
     smdebug::SetLogSink([](smdebug::LogLevel, std::string_view) {});
+    setenv("SMDEBUG_SMTP_URL", "smtp://localhost", 1);
+    setenv("SMDEBUG_SMS_URL", "http://localhost", 1);
     return true;
   }();
-  static_cast<void>(kQuiet);
+  static_cast<void>(kIsSetUp);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   smdebug::fuzz::CheckJson(text);
   smdebug::fuzz::CheckText(text);

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tomllib
 from pathlib import Path
 
 import smdebug
+import tomllib
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADER = "include/smdebug/version.h"
