@@ -1,5 +1,5 @@
-// All programs in one, which is the one that it is called as. torch/torch.h takes
-// longer to compile than they do, and longer still to precompile.
+// All programs in one, which is the one that it is called as. torch/torch.h
+// takes longer to compile than they do, and longer still to precompile.
 #include <filesystem>
 #include <iostream>
 #include <map>
