@@ -70,6 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     smdebug::SetLogSink([](smdebug::LogLevel, std::string_view) {});
     setenv("SMDEBUG_SMTP_URL", "smtp://localhost", 1);
     setenv("SMDEBUG_SMS_URL", "http://localhost", 1);
+    setenv("SMDEBUG_SMTP_FROM", "me@localhost", 1);
     return true;
   }();
   static_cast<void>(kIsSetUp);
