@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.h"
+#include "src/cli/output/text.h"
 
 namespace smdebug::cli {
 namespace {
@@ -56,6 +57,54 @@ std::string Cell(std::string_view text) {
     cell += c;
   }
   return cell;
+}
+
+// Collects the lines of a paragraph or of an item of a list, and gives them
+// back as wide as the documents have them.
+class Paragraph {
+ public:
+  void Add(std::string_view line) {
+    if (!text_.empty()) text_ += ' ';
+    text_ += line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  }
+
+  std::string Take() {
+    constexpr size_t kColumns = 100;
+    const std::string_view indent = text_.starts_with("- ") ? "  " : "";
+    std::string wrapped;
+    for (const std::string& line : WrapWords(text_, kColumns - indent.size())) {
+      wrapped += fmt::format("{}{}\n", wrapped.empty() ? "" : indent, line);
+    }
+    text_.clear();
+    return wrapped;
+  }
+
+ private:
+  std::string text_;
+};
+
+// The page with its prose wrapped; code, tables and headings stay as they are.
+std::string Wrapped(std::string_view page) {
+  std::string wrapped;
+  Paragraph paragraph;
+  bool is_code = false;
+  while (!page.empty()) {
+    const size_t end = std::min(page.find('\n'), page.size() - 1);
+    const std::string_view line = page.substr(0, end);
+    page.remove_prefix(end + 1);
+    const bool is_fence = line.starts_with("```");
+    const bool is_prose =
+        !is_code && !is_fence && !line.empty() &&
+        std::string_view("|#<").find(line[0]) == std::string_view::npos;
+    if (!is_prose || line.starts_with("- ")) wrapped += paragraph.Take();
+    if (is_prose) {
+      paragraph.Add(line);
+    } else {
+      wrapped += fmt::format("{}\n", line);
+    }
+    is_code ^= is_fence;
+  }
+  return wrapped + paragraph.Take();
 }
 
 std::string Section(Command& command) {
@@ -145,7 +194,7 @@ std::string CommandPage() {
   }
   page += kCommon;
   for (const auto& command : commands) page += Section(*command);
-  return page;
+  return Wrapped(page);
 }
 
 }  // namespace smdebug::cli
