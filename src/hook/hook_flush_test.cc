@@ -188,8 +188,10 @@ TEST_F(HookFlushTest, AnyTimeoutWillDo) {
 TEST_F(HookFlushTest, EachOfSeveralThreadsWaitsForWhatItHasSaved) {
   constexpr int kSteps = 200;
   auto hook = Open(SaveEverything(), {.scalar_limit = 1 << 20});
+  constexpr int kThreads = 3;
   std::vector<std::jthread> threads;
-  for (int t = 0; t < 3; ++t) {
+  threads.reserve(kThreads);
+  for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kSteps; ++i) {
         if (t == 0) {

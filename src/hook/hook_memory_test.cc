@@ -106,7 +106,7 @@ TEST_F(HookMemoryTest, ReductionsStayWithinTheBudget) {
       EXPECT_LE(ResidentBytes(), before + kBudget + 8 * kMiB);
     }
     EXPECT_LE(recorder.held_bytes(),
-              kBudget + BufferPool::kFreeBytes + 64 * 1024);
+              kBudget + BufferPool::kFreeBytes + size_t{64} * 1024);
     EXPECT_GE(recorder.held_bytes(), kBudget);
     // Counted as they are dropped.
     EXPECT_GT(recorder.stats().dropped, 400 * 200);
@@ -123,7 +123,7 @@ TEST_F(HookMemoryTest, ScalarsStayWithinTheBudget) {
     recorder.SaveScalar("loss", step, {});
   }
   EXPECT_LE(recorder.held_bytes(),
-            kBudget + BufferPool::kFreeBytes + 64 * 1024);
+            kBudget + BufferPool::kFreeBytes + size_t{64} * 1024);
   EXPECT_GT(recorder.stats().dropped, kSteps / 2);
 }
 

@@ -190,7 +190,7 @@ TEST_F(HookSinkTest, ASinkThatDoesNotReportDoesNotHoldUpClosing) {
 }
 
 TEST_F(HookSinkTest, WorkersShareASinkAndEachHearsOfItsOwn) {
-  const auto sink = std::make_shared<TenStepSink>(shared_);
+  auto sink = std::make_shared<TenStepSink>(shared_);
   const steps::SinkMakerForTesting shared_maker(
       [&](const std::shared_ptr<Storage>&, Durability) { return sink; });
   auto one = Open({}, Worker::OfRank(0, 2));

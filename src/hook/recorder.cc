@@ -223,8 +223,8 @@ bool Recorder::Flush(std::optional<std::chrono::milliseconds> timeout) {
       // The writer starts with the first step.
       if (counter_.step() < 0) return batch_.scalars.empty();
       // They came after their step had ended.
-      const auto is_late = [&](const CapturedScalar& scalar) {
-        return scalar.stamp.step <= ended_.step;
+      const auto is_late = [ended = ended_.step](const CapturedScalar& scalar) {
+        return scalar.stamp.step <= ended;
       };
       if (std::ranges::any_of(batch_.scalars, is_late)) {
         SubmitLocked(/*last_of_step=*/false);

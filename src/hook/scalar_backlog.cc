@@ -41,11 +41,12 @@ std::vector<CapturedScalar> ScalarBacklog::Take() {
 }
 
 std::vector<CapturedScalar> ScalarBacklog::TakeAfter(int64_t step) {
-  const auto rest = std::ranges::stable_partition(
-      scalars_, [&](const CapturedScalar& s) { return s.stamp.step <= step; });
-  std::vector<CapturedScalar> taken(std::make_move_iterator(rest.begin()),
-                                    std::make_move_iterator(rest.end()));
-  scalars_.erase(rest.begin(), rest.end());
+  const auto rest = std::stable_partition(
+      scalars_.begin(), scalars_.end(),
+      [&](const CapturedScalar& s) { return s.stamp.step <= step; });
+  std::vector<CapturedScalar> taken(std::make_move_iterator(rest),
+                                    std::make_move_iterator(scalars_.end()));
+  scalars_.erase(rest, scalars_.end());
   bytes_ -= BytesOf(taken);
   return taken;
 }

@@ -1,6 +1,7 @@
 #include "src/query/series.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -70,8 +71,9 @@ TEST(DownsampleTest, FewPointsStayAsTheyAre) {
 }
 
 TEST(DownsampleTest, WhatIsNotFiniteIsCountedAndHidesNothing) {
-  const Series series = {{0, 1, 2, 3, 4, 5},
-                         {NAN, 2, INFINITY, 1, -INFINITY, NAN}};
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Series series = {{0, 1, 2, 3, 4, 5}, {kNan, 2, kInf, 1, -kInf, kNan}};
   const auto buckets = Downsample(series, 1);
   ASSERT_THAT(buckets, SizeIs(1));
   EXPECT_TRUE(std::isnan(buckets[0].first));

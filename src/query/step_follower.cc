@@ -58,7 +58,7 @@ void StepFollower::AddStepsOfScalars(std::vector<int64_t>& steps) const {
   }
   std::erase_if(more, [&](int64_t step) { return step > last; });
   std::ranges::sort(more);
-  more.erase(std::ranges::unique(more).begin(), more.end());
+  more.erase(std::unique(more.begin(), more.end()), more.end());
   steps.insert(steps.end(), more.begin(), more.end());
   std::ranges::sort(steps);
 }

@@ -41,7 +41,9 @@ TEST(ValueSummaryTest, SummarizesWhatIsFinite) {
   EXPECT_NEAR(all.std, std::sqrt(1.25), 1e-12);
   EXPECT_NEAR(all.l2, std::sqrt(14), 1e-12);
 
-  const Vector<double> mixed({1, NAN, 2, INFINITY, 3, -INFINITY, 0});
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Vector<double> mixed({1, kNan, 2, kInf, 3, -kInf, 0});
   const ValueSummary finite = Summarize(mixed.view());
   EXPECT_EQ(finite.count, 7);
   EXPECT_EQ(finite.nan, 1);

@@ -28,7 +28,7 @@ class SharedChunk {
   bool empty() const noexcept { return size_ == 0; }
   const T* begin() const noexcept { return items_.get(); }
   const T* end() const noexcept { return items_.get() + size_; }
-  const T& operator[](size_t i) const { return items_[i]; }
+  const T& operator[](size_t i) const { return items_.get()[i]; }
   const T& back() const { return items_[size_ - 1]; }
 
   void Push(Epoch epoch, T item) {
@@ -48,13 +48,13 @@ class SharedChunk {
   T& Change(Epoch epoch, size_t i) {
     Begin(epoch);
     Own(i);
-    return items_[i];
+    return items_.get()[i];
   }
 
   // The elements [first, last), as a list of its own.
   SharedChunk Part(Epoch epoch, size_t first, size_t last) const {
     SharedChunk part;
-    for (size_t i = first; i < last; ++i) part.Push(epoch, items_[i]);
+    for (size_t i = first; i < last; ++i) part.Push(epoch, items_.get()[i]);
     return part;
   }
 
@@ -201,8 +201,8 @@ class SharedSorted {
   // Those with that key.
   std::span<const T> At(int64_t key) const {
     const SharedChunk<T>& in = chunk(FindChunk(key));
-    const auto found = std::ranges::equal_range(in, key, {}, kKey);
-    return {found.begin(), found.end()};
+    const auto* const first = std::ranges::lower_bound(in, key, {}, kKey);
+    return {first, std::ranges::upper_bound(first, in.end(), key, {}, kKey)};
   }
 
   // The same; `near` is where to look first, and becomes the place after them.

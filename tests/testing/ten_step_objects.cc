@@ -280,8 +280,8 @@ std::vector<steps::ContentItem> TenStepSource::ListContents() const {
 
 void PackRun(const Storage& from, Storage& to) {
   const steps::FilePairSource pairs(&from);
+  Deaf deaf;  // Until the sink has stored what is left.
   TenStepSink sink{std::shared_ptr<Storage>(std::shared_ptr<Storage>(), &to)};
-  Deaf deaf;
   for (const steps::StepItem& item : pairs.List({})) {
     const auto record = pairs.ReadIndex(item);
     const auto content =

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 TEST(DefaultPythonTest, IsThatOfTheEnvironmentThePackageIsIn) {
   const testing::TempDir environment;
-  const fs::path prefix = environment.path();
+  const fs::path& prefix = environment.path();
   const fs::path python = prefix / "bin/python3.12";
   fs::create_directories(python.parent_path());
   std::ofstream(python) << "#!/bin/sh\n";
