@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -19,12 +21,14 @@
 #include "src/run/keys.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wrapped_storage.h"
 
 namespace smdebug::run {
 namespace {
 
 using smdebug::testing::GetFile;
 using smdebug::testing::Keys;
+using smdebug::testing::Operation;
 using smdebug::testing::PutFile;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -542,6 +546,42 @@ TEST_F(RunFolderTest, OfManyWorkersThatStartTogetherOneMovesAndAllWrite) {
     }
     EXPECT_THAT(Keys(*storage_, "ledger/"), ::testing::SizeIs(kThreads));
   }
+}
+
+// Does something once, before a key is read.
+class ReadWatcher final : public smdebug::testing::WrappedStorage {
+ public:
+  ReadWatcher(std::shared_ptr<Storage> inner, std::string key,
+              std::function<void()> act)
+      : WrappedStorage(std::move(inner)),
+        key_(std::move(key)),
+        act_(std::move(act)) {}
+
+ private:
+  void Before(Operation operation, std::string_view key) const override {
+    if (operation != Operation::kRead || key != key_) return;
+    if (const auto act = std::exchange(act_, nullptr)) act();
+  }
+
+  const std::string key_;
+  mutable std::function<void()> act_;
+};
+
+TEST_F(RunFolderTest, AWorkerThatLooksWhileAnotherSetsARunAsideJoinsTheNewOne) {
+  LeaveKilledRun("worker_2", 3);
+  PutFile(*storage_, LedgerKey("worker_0"),
+          ToJson(Ledger{.worker = "worker_0",
+                        .num_workers = 3,
+                        .run = "killed",
+                        .updated = base::WallSeconds(),
+                        .closed = true}));
+  const auto first = OneOfTwo("worker_1");
+  const auto watched = std::make_shared<ReadWatcher>(
+      storage_, LedgerKey("worker_2"),
+      [&] { EXPECT_EQ(first->Enter(), Entered::kNew); });
+  RunFolder second(watched, {.worker = "worker_0", .num_workers = 2});
+  EXPECT_EQ(second.Enter(), Entered::kJoined);
+  EXPECT_EQ(second.run_id(), first->run_id());
 }
 
 TEST(RunFolderOnDiskTest, AFolderThatCannotBeWrittenIsRefused) {

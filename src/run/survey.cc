@@ -153,7 +153,7 @@ namespace {
 
 RunInfo JudgeNow(const Survey& survey);
 
-// Without the judgement.
+// Without the judgement, of files that may change meanwhile.
 Survey LookOnce(const Storage& storage) {
   Survey survey;
   // The order is that of a writer, backwards.
@@ -196,17 +196,25 @@ Survey LookOnce(const Storage& storage) {
   return survey;
 }
 
+// Of one run: while we look, another start may take the folder from a run that
+// was killed and move its ledgers away.
+Survey LookAndJudge(const Storage& storage) {
+  while (true) {
+    Survey survey = LookOnce(storage);
+    if (survey.claim && ReadClaim(storage) != survey.claim) continue;
+    survey.info = JudgeNow(survey);
+    return survey;
+  }
+}
+
 }  // namespace
 
 Survey LookAt(const Storage& storage) {
-  Survey survey = LookOnce(storage);
-  survey.info = JudgeNow(survey);
+  Survey survey = LookAndJudge(storage);
   if (survey.info.state != RunState::kKilled) return survey;
   // A process may have written its last word and ended while we looked. Of one
   // that is known to be gone, another look sees everything.
-  survey = LookOnce(storage);
-  survey.info = JudgeNow(survey);
-  return survey;
+  return LookAndJudge(storage);
 }
 
 std::string IdentityOf(const Storage& storage) {
@@ -319,9 +327,7 @@ RunInfo JudgeNow(const Survey& survey) {
     info.state = StateOf(word.ending);
     if (!survey.claim) return info;
     // The last to leave gives up the claim, after the marker is there.
-    const auto is_alive = [](const Ledger& ledger) {
-      return IsAlive(ledger);
-    };
+    const auto is_alive = [](const Ledger& ledger) { return IsAlive(ledger); };
     if (std::ranges::any_of(survey.ledgers, is_alive)) {
       info.state = RunState::kRunning;
       info.reason.clear();
