@@ -127,7 +127,9 @@ def test_without_smdebug_1_0_only_what_compares_with_it_is_left_out(
 def test_a_suite_that_does_not_end_is_red(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     tree.write_test("import threading; threading.Event().wait()")
     assert not tree.run(minutes=2 / 60)
-    assert "TOO LONG" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "in wait\n" in out  # Where it is.
+    assert out.splitlines()[-1].startswith("test-python: TOO LONG ")
 
 
 def test_every_folder_of_tests_has_a_suite() -> None:
