@@ -1,6 +1,8 @@
 // The queries of Reader about one tensor.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,16 @@
 #include "src/trial/value_reader.h"
 
 namespace smdebug::trial {
+
+namespace {
+
+// The element type of a tensor without elements, by the entry of its shape.
+std::optional<DType> EmptyDType(const Entry& shape) {
+  if (shape.length == 0) return std::nullopt;
+  return static_cast<DType>(shape.length - 1);
+}
+
+}  // namespace
 
 const Entry* Found::Get(Part part) const {
   const auto last =
@@ -30,7 +42,10 @@ Tensor::Saved Found::Saved() const {
       saved.value = true;
       saved.value_bytes = entry.length;
     }
-    saved.shape |= entry.part == Part::Shape();
+    if (entry.part == Part::Shape()) {
+      saved.shape = true;
+      saved.value |= EmptyDType(entry).has_value();
+    }
     if (const auto reduction = entry.part.reduction()) {
       saved.reductions.push_back(*reduction);
     }
@@ -118,12 +133,18 @@ Value Reader::ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker) {
 }
 
 Value Reader::ValueOf(const Found& found) {
-  const Entry* entry = found.Get(Part::Value());
-  if (entry == nullptr) {
+  if (const Entry* entry = found.Get(Part::Value())) {
+    return Read(found, *entry);
+  }
+  const Entry* shape = found.Get(Part::Shape());
+  const auto dtype = shape == nullptr ? std::nullopt : EmptyDType(*shape);
+  if (!dtype) {
     throw TensorUnavailableForStep(found.name(), found.step, found.mode,
                                    found.has_reductions());
   }
-  return Read(found, *entry);
+  std::vector<int64_t> extents = found.snapshot->catalog().shape(*shape);
+  if (*dtype == DType::kString) return {std::move(extents), {}, nullptr};
+  return {*dtype, std::move(extents), {}, nullptr};
 }
 
 double Reader::ReductionAt(TensorId id, int64_t step, Reduction reduction,
