@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <ostream>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
 #include "src/query/open_run.h"
+#include "src/run/keys.h"
+#include "src/run/survey.h"
 
 namespace smdebug::cli {
 namespace {
@@ -141,6 +144,24 @@ std::string DescribeWrongCall(const CLI::App& app,
   return {};
 }
 
+// "; damaged: steps 3, 4": as the names of the files have them, over all
+// modes.
+std::string DamagedSteps(const std::vector<Damage>& damage) {
+  constexpr size_t kMostSteps = 10;
+  std::set<int64_t> steps;
+  for (const Damage& one : damage) {
+    if (const auto file = run::ParseStepFileKey(one.file)) {
+      steps.insert(file->step);
+    }
+  }
+  if (steps.empty()) return {};
+  std::vector<std::string> texts;
+  for (const int64_t step : steps) texts.push_back(fmt::format("{}", step));
+  return fmt::format("; what is damaged of {} {} is left out",
+                     steps.size() == 1 ? "step" : "steps",
+                     JoinSome(texts, kMostSteps));
+}
+
 int RefuseCall(const CLI::App& app, const std::vector<std::string>& args,
                const CLI::ParseError& error, std::ostream& err) {
   const std::vector<CLI::App*> used = app.get_subcommands();
@@ -188,7 +209,10 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
 
 std::function<void(const std::string& root)> WaitNotice(std::ostream& err) {
   return [&err](const std::string& root) {
-    err << "smdebug: waiting for a run in " << Printable(root) << '\n'
+    const std::string hint = run::HintAtRunsBelow(root);
+    err << fmt::format("smdebug: waiting for a run in {}{}{}\n",
+                       Printable(root), hint.empty() ? "" : "; ",
+                       Printable(hint))
         << std::flush;
   };
 }
@@ -220,26 +244,35 @@ DamageNotice::~DamageNotice() {
           ? ""
           : fmt::format(" (and {} more; `smdebug verify` lists them)",
                         damage.size() - 1);
+  const std::string steps = DamagedSteps(damage);
   streams_.err << Paint(streams_.err_terminal, Colour::kRed,
-                        fmt::format("smdebug: damaged: {}/{}: {}{}",
+                        fmt::format("smdebug: damaged: {}/{}: {}{}{}",
                                     Printable(trial_->path()),
                                     Printable(first.file),
-                                    Printable(first.reason), more))
+                                    Printable(first.reason), more, steps))
                << '\n';
 }
 
 void ForEachRun(const std::vector<std::string>& runs, Streams streams,
                 const std::function<void(Trial&)>& visit) {
-  for (const std::string& run : runs) {
+  const auto visit_one = [&](const std::string& run) {
     const auto trial = query::OpenRun(run);
     const DamageNotice notice(trial.get(), streams);
+    visit(*trial);
+  };
+  if (runs.size() == 1) return visit_one(runs.front());
+  size_t left_out = 0;
+  for (const std::string& run : runs) {
     try {
-      visit(*trial);
+      visit_one(run);
     } catch (const Error& error) {
-      const std::string_view text = error.what();
-      if (runs.size() == 1 || text.find(trial->path()) == 0) throw;
-      throw Error(fmt::format("{}: {}", trial->path(), text));
+      ++left_out;
+      streams.err << fmt::format("smdebug: left out: {}: {}\n", Printable(run),
+                                 Printable(error.what()));
     }
+  }
+  if (left_out == runs.size()) {
+    throw Error(fmt::format("none of the {} runs has it", runs.size()));
   }
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -108,6 +109,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     const auto trial = query::OpenRun(run_);
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, query_.worker);
+    query::RequireMode(std::array{trial.get()}, query_.mode);
+    query::RequireMatch(trial->TensorNames(), query_.regexes);
     if (query_.step) {
       query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
                          "the run");
@@ -160,26 +163,28 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
   // Says what was left out. Throws Error if that is everything.
   int Finish(const ExportResult& result, Streams streams) const {
     if (result.interrupted) return kExitInterrupted;
-    const auto left_out = static_cast<int64_t>(result.left_out.size());
+    const std::vector<std::string>& left_out = result.left_out;
     if (result.entries == 0) {
-      throw Error(left_out == 0 ? "nothing to export: no tensor matches"
-                                : fmt::format("nothing to export: {}",
-                                              WhyLeftOut(left_out)));
+      throw Error(left_out.empty() ? "nothing to export: no tensor matches"
+                                   : fmt::format("nothing to export: {}",
+                                                 WhyLeftOut(left_out)));
     }
-    if (left_out > 0) {
-      streams.err << "smdebug: left out: " << WhyLeftOut(left_out) << '\n';
+    if (!left_out.empty()) {
+      streams.err << "smdebug: left out: " << Printable(WhyLeftOut(left_out))
+                  << '\n';
     }
     return kExitOk;
   }
 
-  std::string WhyLeftOut(int64_t count) const {
+  std::string WhyLeftOut(const std::vector<std::string>& names) const {
+    constexpr size_t kMostNames = 8;
+    const std::string which = fmt::format(
+        "of {} ({})", Counted(static_cast<int64_t>(names.size()), "tensor"),
+        JoinSome(names, kMostNames));
     if (query_.reductions.empty()) {
-      return fmt::format(
-          "of {} no value was saved (--reduction exports reductions)",
-          Counted(count, "tensor"));
+      return which + " no value was saved (--reduction exports reductions)";
     }
-    return fmt::format("of {} there is no such reduction at some step",
-                       Counted(count, "tensor"));
+    return which + " there is no such reduction at some step";
   }
 
   std::string run_;

@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -88,16 +89,16 @@ class PlotCommand final : public Command {
            "'.buckets[].max'\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "it was plotted"},
+    return {{kExitOk, "it was plotted, of at least one of the runs"},
             {kExitError,
-             "no such run, tensor, reduction or worker, or a value is "
-             "damaged"}};
+             "no such run, tensor, reduction, mode or worker, or every value "
+             "is damaged"}};
   }
   std::string_view details() const override {
     return R"(A tensor of one element is plotted as it is. Of any other a reduction is plotted: the saved one, or else the same computed from the saved value. `mean`
-is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out.
+is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out. So are damaged ones; standard error names them.
 
-Several runs are drawn into one picture. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where lines cross, the later
+Several runs are drawn into one picture; one that lacks the tensor is left out, and standard error says so. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where lines cross, the later
 one is seen. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
 
 A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
@@ -141,6 +142,7 @@ several runs: `runs`, a list of such objects in the order given, each with its `
     std::vector<PlottedRun> plotted;
     ForEachRun(what_.runs, streams, [&](Trial& trial) {
       query::RequireWorker(trial, worker_);
+      query::RequireMode(std::array{&trial}, mode_);
       query::SeriesQuery series = {
           .tensor = what_.tensor, .mode = mode_, .worker = worker_};
       if (!reductions_.empty()) series.reduction = reductions_.front();

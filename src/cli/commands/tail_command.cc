@@ -73,7 +73,9 @@ class TailCommand final : public Command {
     return {{kExitOk,
              "the job has ended, however it did, and every step was shown"},
             {kExitFound, "nothing new came for --timeout seconds"},
-            {kExitError, "the path can never be a run, or cannot be read"},
+            {kExitError,
+             "the path can never be a run, or cannot be read, or the job has "
+             "ended and --tensor matches none of its tensors"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
@@ -114,6 +116,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       LookForNews(*trial);
       const bool ended = trial->loaded_all_steps();
       const std::vector<StepLine> lines = follower.Poll();
+      if (!follower.watches_any()) TellUnmatched(*trial, ended, streams.err);
       for (const StepLine& line : lines) Print(line, streams.out);
       streams.out.flush();
       if (ended) {
@@ -152,6 +155,18 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     trial.Workers();
   }
 
+  // Says once that --tensor matches nothing yet; throws Error if it never will.
+  void TellUnmatched(Trial& trial, bool ended, std::ostream& err) {
+    if (told_unmatched_ && !ended) return;
+    try {
+      query::RequireMatch(trial.TensorNames(), options_.regexes);
+    } catch (const Error& error) {
+      if (ended) throw;
+      err << "smdebug: so far " << Printable(error.what()) << '\n';
+      told_unmatched_ = true;
+    }
+  }
+
   void Print(const StepLine& line, std::ostream& out) const {
     if (json_) {
       PrintJsonLine(out, query::ToJson(line));
@@ -178,6 +193,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   StepFollower::Options options_;
   std::optional<double> timeout_;
   bool json_ = false;
+  bool told_unmatched_ = false;
   Clock::time_point waiting_since_;
 };
 

@@ -13,6 +13,7 @@ namespace smdebug::cli {
 using query::Counted;
 using query::ExactNumber;
 using query::Join;
+using query::JoinSome;
 using query::Printable;
 using query::ShapeText;
 using query::ShortNumber;

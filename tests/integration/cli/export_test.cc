@@ -52,7 +52,8 @@ TEST_F(ExportTest, WritesValuesToAnArchive) {
   const CliOutcome outcome = Export({"--npz", npz_});
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith(npz_ + ": 12 arrays, "));
-  EXPECT_THAT(outcome.err, HasSubstr("of 1 tensor no value was saved"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("of 1 tensor (gradient/fc.weight) no value was saved"));
   EXPECT_THAT(Written(), ElementsAre("x.npz"));
   const std::string file = ReadFile(npz_);
   EXPECT_THAT(file, StartsWith("PK\x03\x04"));
@@ -173,8 +174,11 @@ TEST_F(ExportTest, WrongCallsAreRefused) {
       {{}, "give --npz FILE or --csv FILE"},
       {{"--npz", npz_, "--csv", csv_}, "do not go together"},
       {{"--csv", "-", "--json"}, "--json needs a FILE"},
-      {{"--npz", npz_, "--regex", "momentum"}, "nothing to export"},
-      {{"--npz", npz_, "--regex", "grad"}, "--reduction exports reductions"},
+      {{"--npz", npz_, "--regex", "momentum"}, "the tensors are fc.weight, "},
+      {{"--npz", npz_, "--mode", "predict"}, "steps of TRAIN and EVAL"},
+      {{"--npz", npz_, "--regex", "grad"},
+       "of 1 tensor (gradient/fc.weight) no value was saved (--reduction "
+       "exports reductions)"},
       {{"--npz", npz_, "--step", "99"}, "no saved step 99"},
       {{"--npz", npz_, "--worker", "worker_9"}, "no worker 'worker_9'"},
       {{"--npz", dir_.path().string()}, "is a folder"},

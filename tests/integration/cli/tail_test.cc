@@ -80,6 +80,31 @@ TEST(TailTest, ChosenTensorsAreShownByTheirMean) {
       "       5  EVAL 1  worker_0  2 tensors  fc.weight:mean 5.625\n");
 }
 
+TEST(TailTest, ATensorThatIsNowhereIsRefused) {
+  const TempDir dir;
+  WriteSmallRun(dir / "run");
+  const CliOutcome outcome = CallCli({"tail", dir / "run", "--tensor", "zzz"});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("no tensor matches 'zzz'; the tensors "
+                                     "are fc.weight, gradient/fc.weight"));
+}
+
+TEST(TailTest, ATensorMayComeLater) {
+  const TempDir dir;
+  LiveCall call({"tail", dir / "run", "--tensor", "late", "--from", "0"});
+  {
+    Hook hook(SaveEverything(dir / "run"));
+    hook.BeginStep();
+    SaveFloats(hook, "early", {1});
+    hook.BeginStep();
+    call.AwaitErr("so far no tensor matches 'late'; the only tensor is early");
+    SaveFloats(hook, "late", {2});
+  }
+  EXPECT_EQ(call.Join(), kExitOk);
+  EXPECT_THAT(call.out(), HasSubstr("late 2"));
+}
+
 TEST(TailTest, OnlyTheLastTenStepsOfAnOldRunAreShown) {
   const TempDir dir;
   {
