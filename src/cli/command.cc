@@ -30,12 +30,31 @@ std::vector<std::string> NamesOf(const Commands& commands) {
   return names;
 }
 
-// Help in our own words, in lines that fit a terminal of 80 columns.
+// Help in our own words, in lines that fit the terminal, or 80 columns.
 class HelpFormatter final : public CLI::Formatter {
  public:
-  HelpFormatter() {
+  explicit HelpFormatter(const Terminal& terminal) : terminal_(terminal) {
     label("Positionals", "Arguments");
-    label("OPTIONS", "options");
+    constexpr size_t kNarrow = 60;
+    if (terminal.is_terminal && terminal.width < kNarrow) column_width(20);
+  }
+
+  // As the page of the commands has it.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    const bool is_whole = !app->get_subcommands({}).empty();
+    return fmt::format("Usage: {}{}\n", name,
+                       is_whole ? " <command> [options]" : Usage(*app));
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    return FitLines(Formatter::make_description(app), terminal_, 0);
+  }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    std::string text =
+        fmt::format("  {:<{}}{}\n", sub->get_name(), get_column_width() - 2,
+                    sub->get_description());
+    return FitLines(text, terminal_, get_column_width());
   }
 
   // Only what to write; DescribeWrongCall() says what does not go together.
@@ -45,9 +64,14 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {
-    const size_t width = 79 - get_column_width();
+    const size_t columns = terminal_.is_terminal ? terminal_.width : 80;
+    const size_t width =
+        std::max(columns, get_column_width() + 20) - get_column_width() - 1;
     return Join(WrapWords(option->get_description(), width), "\n");
   }
+
+ private:
+  const Terminal terminal_;
 };
 
 // "the commands are: a, b".
@@ -75,11 +99,12 @@ std::vector<std::string> ExpandHelp(std::vector<std::string> args) {
   return args;
 }
 
-std::string Footer(const Command& command) {
+std::string Footer(const Command& command, const Terminal& terminal) {
   std::string text = "Examples:\n" + std::string(command.examples());
   text += "\nExit codes:\n";
   for (const ExitCode& code : command.exit_codes()) {
-    text += fmt::format("  {:<3}  {}\n", code.code, code.meaning);
+    text += FitLines(fmt::format("  {:<3}  {}\n", code.code, code.meaning),
+                     terminal, /*indent=*/7);
   }
   text.pop_back();
   return text;
@@ -192,8 +217,7 @@ int Parse(CLI::App& app, const Commands& commands,
       return command->Run(streams);
     }
   }
-  streams.err << "smdebug: a command is missing; " << ListNames(commands)
-              << '\n';
+  streams.err << app.help();
   return kExitError;
 }
 
@@ -289,7 +313,7 @@ int Main(const std::vector<std::string>& args, Streams streams) {
     const std::vector<std::string> expanded = ExpandHelp(args);
     CLI::App app("Saves, reads and judges what a training job computes.",
                  "smdebug");
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(std::make_shared<HelpFormatter>(streams.out_terminal));
     app.set_version_flag("--version", std::string(kVersion));
     app.footer("`smdebug <command> --help` shows the command's examples.");
     app.require_subcommand(0, 1);
@@ -297,7 +321,8 @@ int Main(const std::vector<std::string>& args, Streams streams) {
     for (const auto& command : commands) {
       CLI::App* sub = app.add_subcommand(std::string(command->name()),
                                          std::string(command->summary()));
-      sub->footer(Footer(*command));
+      sub->footer(Footer(*command, streams.out_terminal));
+      sub->group("Commands");
       command->Declare(*sub);
     }
     if (!expanded.empty()) {

@@ -98,8 +98,8 @@ class PlotCommand final : public Command {
     return R"(A tensor of one element is plotted as it is. Of any other a reduction is plotted: the saved one, or else the same computed from the saved value. `mean`
 is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out. So are damaged ones; standard error names them.
 
-Several runs are drawn into one picture; one that lacks the tensor is left out, and standard error says so. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where lines cross, the later
-one is seen. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
+Several runs are drawn into one picture; one that lacks the tensor is left out, and standard error says so. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where they meet
+stands `=`. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
 
 A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 

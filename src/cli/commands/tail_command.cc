@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,27 +35,64 @@ constexpr milliseconds kPiece{250};
 // Numbers on one line of text.
 constexpr size_t kMostNumbers = 8;
 
-std::string LineText(const StepLine& line) {
-  std::string text = fmt::format("{:>8}", line.id.step);
-  if (line.id.mode != Mode::kGlobal) {
-    text += fmt::format("  {} {}", ModeName(line.id.mode), line.id.mode_step);
+// What a line says, part by part.
+std::vector<std::string> CellsOf(const StepLine& line, bool has_modes) {
+  std::vector<std::string> cells = {fmt::format("{:>8}", line.id.step)};
+  if (has_modes) {
+    cells.push_back(
+        line.id.mode == Mode::kGlobal
+            ? ""
+            : fmt::format("{} {}", ModeName(line.id.mode), line.id.mode_step));
   }
-  text += fmt::format(
-      "  {}  {}",
+  cells.push_back(
       line.workers.size() == 1
           ? line.workers.front()
-          : Counted(static_cast<int64_t>(line.workers.size()), "worker"),
-      Counted(line.tensors, "tensor"));
+          : Counted(static_cast<int64_t>(line.workers.size()), "worker"));
+  cells.push_back(Counted(line.tensors, "tensor"));
   const size_t shown = std::min(line.numbers.size(), kMostNumbers);
   for (size_t i = 0; i < shown; ++i) {
     const StepNumber& number = line.numbers[i];
-    text += fmt::format("  {} {}", number.name, ShortNumber(number.value));
+    cells.push_back(
+        fmt::format("{} {}", number.name, ShortNumber(number.value)));
   }
   if (shown < line.numbers.size()) {
-    text += fmt::format("  and {} more", line.numbers.size() - shown);
+    cells.push_back(fmt::format("and {} more", line.numbers.size() - shown));
   }
-  return Printable(text);
+  for (std::string& cell : cells) cell = Printable(cell);
+  return cells;
 }
+
+// Lines of a table that goes on: columns are as wide as what has come so far.
+class TailTable {
+ public:
+  std::string Add(std::span<const StepLine> lines) {
+    for (const StepLine& line : lines) {
+      has_modes_ |= line.id.mode != Mode::kGlobal;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const StepLine& line : lines) {
+      rows.push_back(CellsOf(line, has_modes_));
+      widths_.resize(std::max(widths_.size(), rows.back().size()));
+      for (size_t i = 0; i < rows.back().size(); ++i) {
+        widths_[i] = std::max(widths_[i], TextWidth(rows.back()[i]));
+      }
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        const size_t pad =
+            i + 1 == row.size() ? 0 : widths_[i] - TextWidth(row[i]) + 2;
+        text += row[i] + std::string(pad, ' ');
+      }
+      text += '\n';
+    }
+    return text;
+  }
+
+ private:
+  bool has_modes_ = false;
+  std::vector<size_t> widths_;
+};
 
 // `smdebug tail <run>`: one line per step, as the steps arrive.
 class TailCommand final : public Command {
@@ -117,7 +156,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       const bool ended = trial->loaded_all_steps();
       const std::vector<StepLine> lines = follower.Poll();
       if (!follower.watches_any()) TellUnmatched(*trial, ended, streams.err);
-      for (const StepLine& line : lines) Print(line, streams.out);
+      Print(lines, streams);
       streams.out.flush();
       if (ended) {
         if (!TellEnd(trial->run_info(), streams.err) &&
@@ -167,11 +206,14 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     }
   }
 
-  void Print(const StepLine& line, std::ostream& out) const {
-    if (json_) {
-      PrintJsonLine(out, query::ToJson(line));
-    } else {
-      out << LineText(line) << '\n';
+  void Print(std::span<const StepLine> lines, Streams streams) {
+    if (!json_) {
+      streams.out << FitLines(table_.Add(lines), streams.out_terminal,
+                              /*indent=*/10);
+      return;
+    }
+    for (const StepLine& line : lines) {
+      PrintJsonLine(streams.out, query::ToJson(line));
     }
   }
 
@@ -194,6 +236,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   std::optional<double> timeout_;
   bool json_ = false;
   bool told_unmatched_ = false;
+  TailTable table_;
   Clock::time_point waiting_since_;
 };
 

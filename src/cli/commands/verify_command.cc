@@ -64,7 +64,8 @@ std::vector<std::string> DamageLines(std::span<const Damage> damage) {
 
 void PrintText(const VerifyResult& result, Streams streams) {
   const auto line = [&](std::string_view label, const std::string& text) {
-    streams.out << fmt::format("{:<10} {}\n", label, Printable(text));
+    streams.out << FitLines(fmt::format("{:<10} {}\n", label, Printable(text)),
+                            streams.out_terminal, /*indent=*/11);
   };
   const auto more = [&](size_t all) {
     if (all <= kMostShown) return;

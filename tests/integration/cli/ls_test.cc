@@ -102,7 +102,7 @@ TEST_F(LsTest, NothingLikeThatIsTheCommandsNo) {
   EXPECT_THAT(steps.err, HasSubstr("there are steps of TRAIN and EVAL"));
 }
 
-TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {
+TEST_F(LsTest, ALongNameIsNeverCut) {
   const TempDir dir;
   const std::string name = "weight." + std::string(100, 'x');
   {
@@ -112,9 +112,7 @@ TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {
   }
   EXPECT_THAT(CallCli({"ls", dir / "run"}).out, HasSubstr(name));
   const Terminal narrow = {.is_terminal = true, .width = 80};
-  const std::string out = CallCli({"ls", dir / "run"}, narrow).out;
-  EXPECT_THAT(out, Not(HasSubstr(name)));
-  EXPECT_THAT(out, HasSubstr("weight.xxx"));
+  EXPECT_THAT(CallCli({"ls", dir / "run"}, narrow).out, HasSubstr(name));
 }
 
 TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {

@@ -78,7 +78,9 @@ TEST_F(PlotTest, SeveralRunsShareAPicture) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("scalar/loss, TRAIN\n\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\n* run: 4 steps, last 0.25\n"
-                                     "o other: 4 steps, last 0.25\n"));
+                                     "o other: 4 steps, last 0.25\n"
+                                     "= several of them in one place\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("===="));
   EXPECT_THAT(CallCli({"plot", Run(), Beside("other"), "--tensor", "loss"}).out,
               HasSubstr("\no run EVAL: 2 steps, last 0.166667\n"));
 
