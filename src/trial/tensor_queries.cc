@@ -269,7 +269,8 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
     const std::string name = ContentName(snapshot, entry);
     const std::string reason(error.reason());
     NoteDamage({name, reason, tensor, error.kind()});
-    throw FormatError(name, reason, error.kind());
+    throw FormatError(name, fmt::format("{} (step {})", reason, entry.step),
+                      error.kind());
   }
 }
 

@@ -42,9 +42,12 @@ class ExportCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "the file was written"},
+            {kExitFound,
+             "it was written without what is damaged, which standard error "
+             "names"},
             {kExitError,
-             "no run there, nothing to export, a damaged value, or the file "
-             "cannot be written; no file is left then"},
+             "no run there, nothing to export, or the file cannot be written; "
+             "no file is left then"},
             {kExitInterrupted, "Ctrl-C; no file is left"}};
   }
   std::string_view details() const override {
@@ -122,7 +125,7 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
             return static_cast<bool>(streams.out << line);
           },
           go_on);
-      return Finish(result, streams);
+      return Finish(*trial, result, streams);
     }
     return WriteFile(*trial, go_on, streams);
   }
@@ -143,8 +146,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
                      : ExportNpz(
                            trial, query_,
                            [&](Bytes bytes) { file.Write(bytes); }, go_on);
-    const int code = Finish(result, streams);
-    if (code != kExitOk) return code;
+    const int code = Finish(trial, result, streams);
+    if (code == kExitInterrupted) return code;
     file.Publish();
     if (json_) {
       PrintJson(streams.out, {{"file", path},
@@ -157,23 +160,28 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
           Counted(result.entries, npz_.empty() ? "row" : "array"),
           HumanBytes(file.size()));
     }
-    return kExitOk;
+    return code;
   }
 
   // Says what was left out. Throws Error if that is everything.
-  int Finish(const ExportResult& result, Streams streams) const {
+  int Finish(const Trial& trial, const ExportResult& result,
+             Streams streams) const {
     if (result.interrupted) return kExitInterrupted;
+    const bool is_damaged = !trial.damage().empty();
     const std::vector<std::string>& left_out = result.left_out;
     if (result.entries == 0) {
-      throw Error(left_out.empty() ? "nothing to export: no tensor matches"
-                                   : fmt::format("nothing to export: {}",
-                                                 WhyLeftOut(left_out)));
+      throw Error(fmt::format("nothing to export: {}",
+                              !left_out.empty() ? WhyLeftOut(left_out)
+                              : is_damaged
+                                  ? "what there is is damaged; `smdebug "
+                                    "verify` lists it"
+                                  : "no tensor matches"));
     }
     if (!left_out.empty()) {
       streams.err << "smdebug: left out: " << Printable(WhyLeftOut(left_out))
                   << '\n';
     }
-    return kExitOk;
+    return is_damaged ? kExitFound : kExitOk;
   }
 
   std::string WhyLeftOut(const std::vector<std::string>& names) const {

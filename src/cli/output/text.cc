@@ -22,6 +22,16 @@ size_t ByteOfCharacter(std::string_view text, size_t index) {
   return text.size();
 }
 
+// Of the characters that Paint() adds, which take no place.
+size_t EscapeWidth(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = text.find('\x1B'); at != std::string_view::npos;
+       at = text.find('\x1B', at + 1)) {
+    width += std::min(text.find('m', at), text.size() - 1) - at + 1;
+  }
+  return width;
+}
+
 }  // namespace
 
 size_t TextWidth(std::string_view text) {
@@ -60,9 +70,11 @@ std::string FitLines(std::string_view text, const Terminal& terminal,
     const size_t end = std::min(text.find('\n'), text.size());
     std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    while (TextWidth(line) > terminal.width) {
+    while (true) {
+      const size_t width = terminal.width + EscapeWidth(line);
+      if (TextWidth(line) <= width) break;
       const size_t start = line.find_first_not_of(' ');
-      size_t at = line.rfind(' ', ByteOfCharacter(line, terminal.width));
+      size_t at = line.rfind(' ', ByteOfCharacter(line, width));
       if (at == std::string::npos || at < start) at = line.find(' ', start);
       if (at == std::string::npos) break;
       const size_t rest = line.find_first_not_of(' ', at);

@@ -21,6 +21,8 @@ TEST(TextTest, LinesFitATerminalAndNoWordIsBroken) {
             "a long\n  sentence\n  here\nshort\n");
   EXPECT_EQ(FitLines("see /a/very/long/path now\n", narrow, 0),
             "see\n/a/very/long/path\nnow\n");
+  EXPECT_EQ(FitLines("a \x1B[31mred\x1B[0m word\n", narrow, 2),
+            "a \x1B[31mred\x1B[0m word\n");
   EXPECT_EQ(FitLines("a long sentence here\n", {}, 2),
             "a long sentence here\n");
 }
