@@ -171,17 +171,21 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     const std::vector<std::string>& left_out = result.left_out;
     if (result.entries == 0) {
       throw Error(fmt::format("nothing to export: {}",
-                              !left_out.empty() ? WhyLeftOut(left_out)
-                              : is_damaged
-                                  ? "what there is is damaged; `smdebug "
-                                    "verify` lists it"
-                                  : "no tensor matches"));
+                              is_damaged ? WhyDamaged(trial.damage().front())
+                              : !left_out.empty() ? WhyLeftOut(left_out)
+                                                  : "no tensor matches"));
     }
     if (!left_out.empty()) {
       streams.err << "smdebug: left out: " << Printable(WhyLeftOut(left_out))
                   << '\n';
     }
     return is_damaged ? kExitFound : kExitOk;
+  }
+
+  static std::string WhyDamaged(const Damage& first) {
+    return fmt::format(
+        "what there is is damaged ({}: {}); `smdebug verify` lists it all",
+        first.file, first.reason);
   }
 
   std::string WhyLeftOut(const std::vector<std::string>& names) const {

@@ -246,7 +246,7 @@ def test_a_damaged_value_is_refused(tmp_path: Path) -> None:
     content[at + 5] ^= 1
     events.write_bytes(content)
     trial = create_trial(run)
-    with pytest.raises(SMDebugRuntimeError, match="000000000001_worker_0"):
+    with pytest.raises(SMDebugRuntimeError, match=r"000000000001_worker_0.*\(step 1\)"):
         trial.tensor("fc.weight").value(1)
     assert [damage.tensor for damage in trial.damage()] == ["fc.weight"]
     assert trial.tensor("loss").value(1) == 0.5
