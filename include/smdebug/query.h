@@ -42,6 +42,7 @@ struct TensorSeries {
   std::optional<std::string> worker = {};
   Mode mode = Mode::kGlobal;
   Series series = {};
+  std::vector<int64_t> damaged = {};  // Steps that could not be read.
 };
 
 // The elements of a tensor of one element, unless a reduction is asked for;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <ostream>
 #include <set>
 
@@ -169,8 +170,7 @@ std::string DescribeWrongCall(const CLI::App& app,
   return {};
 }
 
-// "; damaged: steps 3, 4": as the names of the files have them, over all
-// modes.
+// "; damaged: steps 3, 4": those whose files are, counted over all modes.
 std::string DamagedSteps(const std::vector<Damage>& damage) {
   constexpr size_t kMostSteps = 10;
   std::set<int64_t> steps;
@@ -182,8 +182,7 @@ std::string DamagedSteps(const std::vector<Damage>& damage) {
   if (steps.empty()) return {};
   std::vector<std::string> texts;
   for (const int64_t step : steps) texts.push_back(fmt::format("{}", step));
-  return fmt::format("; what is damaged of {} {} is left out",
-                     steps.size() == 1 ? "step" : "steps",
+  return fmt::format("; damaged: {} {}", steps.size() == 1 ? "step" : "steps",
                      JoinSome(texts, kMostSteps));
 }
 
@@ -291,8 +290,13 @@ void ForEachRun(const std::vector<std::string>& runs, Streams streams,
       visit_one(run);
     } catch (const Error& error) {
       ++left_out;
-      streams.err << fmt::format("smdebug: left out: {}: {}\n", Printable(run),
-                                 Printable(error.what()));
+      // What is wrong with the folder begins with its name.
+      const std::string_view text = error.what();
+      const bool names_it = text.starts_with(
+          std::filesystem::absolute(run).lexically_normal().string());
+      streams.err << fmt::format("smdebug: left out: {}{}{}\n",
+                                 names_it ? "" : Printable(run),
+                                 names_it ? "" : ": ", Printable(text));
     }
   }
   if (left_out == runs.size()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,7 @@ class SeriesReader {
     for (const int64_t step : steps) {
       if (!SavedAt(step).value) continue;
       const auto value =
-          IfWhole([&] { return tensor_.At(step, mode_, who()); });
+          IfWhole(step, [&] { return tensor_.At(step, mode_, who()); });
       if (!value) continue;
       return value->size() == 1 && value->dtype() != DType::kString;
     }
@@ -38,7 +39,7 @@ class SeriesReader {
     for (const int64_t step : steps) {
       if (!SavedAt(step).value) continue;
       const auto value =
-          IfWhole([&] { return tensor_.At(step, mode_, who()); });
+          IfWhole(step, [&] { return tensor_.At(step, mode_, who()); });
       if (!value) continue;
       if (value->size() != 1) {
         throw Error(fmt::format(
@@ -59,7 +60,7 @@ class SeriesReader {
           saved.value || std::ranges::find(saved.reductions, reduction) !=
                              saved.reductions.end();
       if (!has) continue;
-      const auto value = IfWhole([&] {
+      const auto value = IfWhole(step, [&] {
         return tensor_.ReductionValue(step, reduction, mode_, who());
       });
       if (value) Add(step, *value, series);
@@ -69,7 +70,13 @@ class SeriesReader {
 
   // Throws what kept a step from being read, if anything did.
   void RethrowDamage() const {
-    if (damage_) std::rethrow_exception(damage_);
+    if (!damage_.empty()) std::rethrow_exception(damage_.begin()->second);
+  }
+
+  std::vector<int64_t> DamagedSteps() const {
+    std::vector<int64_t> steps;
+    for (const auto& [step, error] : damage_) steps.push_back(step);
+    return steps;
   }
 
   // What could be plotted instead of a reduction that is nowhere.
@@ -97,13 +104,14 @@ class SeriesReader {
   // What `read` gives; nullopt if it is damaged or its file is missing, which
   // the trial has noted.
   template <typename Read>
-  auto IfWhole(Read read) const -> std::optional<decltype(read())> {
+  auto IfWhole(int64_t step, Read read) const
+      -> std::optional<decltype(read())> {
     try {
       return read();
     } catch (const FormatError&) {
-      if (!damage_) damage_ = std::current_exception();
+      damage_.try_emplace(step, std::current_exception());
     } catch (const TensorUnavailableForStep&) {
-      if (!damage_) damage_ = std::current_exception();
+      damage_.try_emplace(step, std::current_exception());
     }
     return std::nullopt;
   }
@@ -115,7 +123,7 @@ class SeriesReader {
   const Tensor tensor_;
   const Mode mode_;
   const std::optional<std::string> worker_;
-  mutable std::exception_ptr damage_;  // The first that was met.
+  mutable std::map<int64_t, std::exception_ptr> damage_;  // By step.
 };
 
 // Which series it is.
@@ -124,7 +132,8 @@ Json HeadJson(const TensorSeries& series) {
           {"reduction",
            series.reduction ? Json(ReductionName(*series.reduction)) : Json()},
           {"mode", ModeName(series.mode)},
-          {"worker", series.worker ? Json(*series.worker) : Json()}};
+          {"worker", series.worker ? Json(*series.worker) : Json()},
+          {"damaged", series.damaged}};
 }
 
 }  // namespace
@@ -153,6 +162,7 @@ TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
   result.reduction = query.reduction ? query.reduction : name.reduction;
   if (!result.reduction && reader.IsScalar(steps)) {
     result.series = reader.ReadValues(steps);
+    result.damaged = reader.DamagedSteps();
     return result;
   }
   if (!result.reduction) result.reduction = Reduction{ReductionOp::kMean};
@@ -163,6 +173,7 @@ TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
                             ReductionName(*result.reduction), tensor.name(),
                             reader.Alternatives(steps)));
   }
+  result.damaged = reader.DamagedSteps();
   return result;
 }
 

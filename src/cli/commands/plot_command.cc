@@ -49,6 +49,20 @@ std::string Summary(const std::string& name, const query::Series& series) {
                      ShortNumber(series.values.back()));
 }
 
+void TellDamaged(const Trial& trial, const query::TensorSeries& plotted,
+                 std::ostream& err) {
+  constexpr size_t kMostSteps = 10;
+  if (plotted.damaged.empty()) return;
+  std::vector<std::string> steps;
+  for (const int64_t step : plotted.damaged) {
+    steps.push_back(fmt::format("{}", step));
+  }
+  err << fmt::format("smdebug: left out: {}: '{}' is damaged at {} {}\n",
+                     Printable(trial.path()), Printable(plotted.tensor),
+                     steps.size() == 1 ? "step" : "steps",
+                     JoinSome(steps, kMostSteps));
+}
+
 // One for each run and mode.
 std::vector<ChartLine> LinesOf(const std::vector<PlottedRun>& plotted) {
   std::vector<std::string> paths;
@@ -103,7 +117,7 @@ stands `=`. Over all modes steps are counted over all modes; `--mode` draws one 
 
 A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
-JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length. With `--points`, in
+JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), `damaged` (steps of it that cannot be read), and `steps` and `values`, two lists of equal length. With `--points`, in
 place of these two, `buckets`: `first_step`, `last_step`, how many steps they are (`count`), the `first` and the `last` value, `min` and `max` of the finite ones with
 their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are. For
 several runs: `runs`, a list of such objects in the order given, each with its `run`. The points of one run are in one list, whatever their mode.
@@ -147,6 +161,7 @@ several runs: `runs`, a list of such objects in the order given, each with its `
           .tensor = what_.tensor, .mode = mode_, .worker = worker_};
       if (!reductions_.empty()) series.reduction = reductions_.front();
       query::TensorSeries whole = query::ReadSeries(trial, series);
+      TellDamaged(trial, whole, streams.err);
       auto by_mode = query::SplitByMode(trial, whole);
       plotted.push_back({trial.path(), std::move(whole), std::move(by_mode)});
     });

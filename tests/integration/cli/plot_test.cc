@@ -104,6 +104,9 @@ TEST_F(PlotTest, SeveralRunsShareAPicture) {
                                      ": there is no tensor 'loss'; the only "
                                      "tensor is x\n"));
   EXPECT_THAT(lacking.out, HasSubstr("TRAIN: 4 steps, last 0.25\n"));
+  const CliOutcome absent = CallCli({"plot", Run(), Beside("absent"), "loss"});
+  EXPECT_EQ(absent.err,
+            "smdebug: left out: " + Beside("absent") + ": no such folder\n");
   const CliOutcome nowhere =
       CallCli({"plot", Run(), Beside("other"), "momentum"});
   EXPECT_EQ(nowhere.code, kExitError);
@@ -134,15 +137,18 @@ TEST_F(PlotTest, ADamagedStepCostsItsPointAlone) {
                        testing::ReadFile(run + "/" + key).substr(0, 30));
     const CliOutcome outcome = CallCli({"plot", run, "loss"});
     EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
-    EXPECT_THAT(outcome.err,
-                StartsWith("smdebug: damaged: " + run + "/" + key));
-    EXPECT_THAT(outcome.err, HasSubstr("of step 2 is left out\n"));
+    EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: " + run + "/" + key));
+    EXPECT_THAT(outcome.err, HasSubstr("; damaged: step 2\n"));
     EXPECT_EQ(points(), nlohmann::json({0, 1, 3, 4, 5})) << key;
   }
   std::filesystem::remove_all(run);
   testing::WriteSmallRun(run);
   std::filesystem::remove(run + "/" + run::EventFileKey(2, "worker_0"));
   EXPECT_EQ(points(), nlohmann::json({0, 1, 3, 4, 5}));
+  EXPECT_THAT(CallCli({"plot", run, "loss"}).err,
+              HasSubstr("'scalar/loss' is damaged at step 2\n"));
+  EXPECT_EQ(CallCli({"plot", run, "loss", "--json"}).json()["damaged"],
+            nlohmann::json({2}));
   for (int64_t step = 0; step < 6; ++step) {
     testing::WriteFile(run + "/" + run::EventFileKey(step, "worker_0"), "");
   }
