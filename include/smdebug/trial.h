@@ -49,9 +49,9 @@ struct TrialOptions {
   // Only what this worker saved is read, and nobody else is waited for.
   std::optional<std::string> only_worker = {};
 
-  // Steps that are kept in memory, at least, for a reader that looks ahead and
-  // seldom back; older ones are forgotten, as if they were not in the run.
-  // Unset: all.
+  // Whole steps that are kept in memory, at least, for a reader that looks
+  // ahead and seldom back; older ones are forgotten, as if they were not in the
+  // run. Unset: all.
   std::optional<int64_t> recent_steps = {};
 
   // Whether to wait in the constructor until every worker's collections file
