@@ -52,6 +52,11 @@ int64_t RequireStep(const std::vector<int64_t>& steps,
                     std::optional<int64_t> step, Mode mode,
                     std::string_view what);
 
+// Throws Error as RequireStep() does if `step` is set and nothing was saved at
+// it, not even a scalar.
+void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
+                    bool include_incomplete);
+
 // Throws Error, naming the ones there are, if no such worker wrote in the run.
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker);
 

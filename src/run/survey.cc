@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/host.h"
 #include "src/base/json_reader.h"
@@ -242,9 +245,37 @@ bool HoldsRun(const Storage& storage) {
          has_any(kEventsPrefix);
 }
 
+std::string RunBelow(const Storage& storage) {
+  constexpr int kMostFolders = 1000;
+  const std::filesystem::path root = storage.root();
+  std::error_code code;
+  std::string first;
+  int folders = 0;
+  for (std::filesystem::directory_iterator it(root, code), end;
+       !code && it != end && folders < kMostFolders; it.increment(code)) {
+    std::error_code gone;  // Since it was listed.
+    if (!it->is_directory(gone)) continue;
+    ++folders;
+    const std::string name = it->path().filename().string();
+    if (!first.empty() && name > first) continue;
+    try {
+      if (HoldsRun(*OpenLocalStorage(it->path().string()))) first = name;
+    } catch (const IoError&) {
+      // Nothing that could be given in its place.
+    }
+  }
+  return first;
+}
+
 std::string WhyNoRun(const Storage& storage) {
   const Survey survey = LookAt(storage);
   if (!survey.is_starting()) {
+    if (const std::string below = RunBelow(storage); !below.empty()) {
+      return fmt::format(
+          "holds no run itself, but runs in folders such as '{}'; `smdebug ls "
+          "{}` lists them",
+          below, storage.root());
+    }
     return "holds no run: it has no collections, index, events or ledger files "
            "and no end marker";
   }

@@ -54,6 +54,10 @@ std::string IdentityOf(const Storage& storage);
 // set aside. Throws IoError.
 bool HoldsRun(const Storage& storage);
 
+// The first folder right below a local root that holds a run; empty if there is
+// none: whether somebody gave the folder of many runs for one. Throws IoError.
+std::string RunBelow(const Storage& storage);
+
 // Why HoldsRun() is false, for people. Throws IoError.
 std::string WhyNoRun(const Storage& storage);
 

@@ -108,10 +108,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     const auto trial = query::OpenRun(run_);
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, query_.worker);
-    if (query_.step) {
-      query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
-                         "the run");
-    }
+    query::RequireRunStep(*trial, query_.step, query_.mode,
+                          /*include_incomplete=*/false);
     if (to_stdout) {
       const ExportResult result = ExportCsv(
           *trial, query_,
