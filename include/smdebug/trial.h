@@ -293,6 +293,11 @@ class Trial {
 
   StepState HasPassedStep(int64_t step, Mode mode = Mode::kGlobal);
 
+  // Whether scalars were saved at `step`, which is complete: perhaps between
+  // whole steps, so that HasPassedStep() says that it is unavailable. Does not
+  // look for new steps.
+  bool HasScalarsAt(int64_t step) const;
+
   // Waits until each of `steps` can be read. Throws StepUnavailable for one
   // that never will be, and NoMoreData if the job ended before it. Returns
   // false if `timeout` passes first; there is none by default.

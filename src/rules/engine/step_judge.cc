@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "smdebug/error.h"
-#include "src/trial/reader.h"
 
 namespace smdebug {
 
@@ -33,7 +32,7 @@ void StepJudge::BeginAt(int64_t step) {
 std::vector<Finding> StepJudge::Check(int64_t step) {
   if (step == asked_) return found_;
   if (trial_->HasPassedStep(step) != StepState::kAvailable &&
-      !trial_->reader().HasScalarsAt(step)) {
+      !trial_->HasScalarsAt(step)) {
     return {};
   }
   if (asked_ < 0 || step < asked_) BeginAt(step);
