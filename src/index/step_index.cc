@@ -1,8 +1,28 @@
 #include "src/index/step_index.h"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <unordered_set>
+
 #include "src/index/step_index_writer.h"
 
 namespace smdebug::index {
+
+int64_t CountValues(const StepIndex& index) {
+  std::unordered_set<uint64_t> riders;
+  for (const ScalarEntry& entry : index.scalars) {
+    riders.insert(entry.location.start);
+  }
+  const auto is_rider = [&](const TensorEntry& entry) {
+    return riders.contains(entry.location.start);
+  };
+  const auto others =
+      riders.empty()
+          ? std::ssize(index.tensors)
+          : std::ranges::count_if(index.tensors, std::not_fn(is_rider));
+  return std::ssize(index.scalars) + others;
+}
 
 std::string ToJson(const StepIndex& index) {
   StepIndexWriter writer;

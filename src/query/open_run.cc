@@ -14,6 +14,7 @@
 #include "src/query/text.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
+#include "src/trial/reader.h"
 
 namespace smdebug::query {
 namespace {
@@ -78,7 +79,12 @@ std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
   while (true) {
     const uint64_t known = watch ? watch->Changes() : 0;
     if (run::HoldsRun(*storage)) return storage;
-    if (!std::exchange(told, true)) waits(storage->root());
+    if (!std::exchange(told, true)) {
+      if (!run::HintAtRunsBelow(storage->root()).empty()) {
+        throw FormatError(storage->root(), run::WhyNoRun(*storage));
+      }
+      waits(storage->root());
+    }
     if (!go_on()) return nullptr;
     if (watch) {
       watch->Wait(known, kPiece);
@@ -159,6 +165,18 @@ int64_t RequireStep(const std::vector<int64_t>& steps,
   if (std::ranges::binary_search(steps, *step)) return *step;
   throw Error(fmt::format("{} has no saved step {}{}; {}", what, *step,
                           OfMode(mode), NearestSteps(steps, *step)));
+}
+
+void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
+                    bool include_incomplete) {
+  if (!step) return;
+  std::vector<int64_t> steps = trial.Steps(mode, include_incomplete);
+  for (const trial::Reader::Place& place :
+       trial::Reader::CompletePlaces(*trial.reader().Known(), mode)) {
+    steps.push_back(mode == Mode::kGlobal ? place.step : place.mode_step);
+  }
+  std::ranges::sort(steps);
+  RequireStep(steps, step, mode, "the run");
 }
 
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker) {

@@ -62,6 +62,11 @@ void RequireMode(std::span<Trial* const> trials, Mode mode);
 void RequireMatch(const std::vector<std::string>& names,
                   std::span<const std::string> regexes);
 
+// Throws Error as RequireStep() does if `step` is set and nothing was saved at
+// it, not even a scalar.
+void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
+                    bool include_incomplete);
+
 // Throws Error, naming the ones there are, if no such worker wrote in the run.
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker);
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/host.h"
 #include "src/base/json_reader.h"
@@ -264,11 +265,12 @@ std::string WhyNoRun(const Storage& storage) {
 
 std::string HintAtRunsBelow(const std::string& root) {
   namespace fs = std::filesystem;
+  constexpr int64_t kMostRuns = 1000;
   int64_t runs = 0;
   std::error_code code;
   if (!fs::is_directory(root, code)) return {};
-  for (fs::directory_iterator it(root, code), end; !code && it != end;
-       it.increment(code)) {
+  for (fs::directory_iterator it(root, code), end;
+       !code && it != end && runs < kMostRuns; it.increment(code)) {
     try {
       std::error_code gone;  // Since it was listed.
       if (it->is_directory(gone) && HoldsRun(*OpenStorage(it->path().string())))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,7 +77,10 @@ void Catalog::Add(int64_t step, std::string_view worker,
   const Mode mode = Step(step, index.mode, index.mode_step).mode;
   StepRow& row = steps_.Change(epoch_, step);
   ++row.workers;
-  row.has_data |= !index.tensors.empty() || !index.shapes.empty();
+  if (!row.has_data && (!index.tensors.empty() || !index.shapes.empty())) {
+    row.has_data = true;
+    ++whole_count_;
+  }
 
   // Riders first: where one was saved again at the file's own step, the entry
   // of the tensor payload is the later value.
@@ -85,7 +89,12 @@ void Catalog::Add(int64_t step, std::string_view worker,
     riders.insert(scalar.location.start);
     if (!range.Holds(scalar.step)) continue;
     const Mode own = Step(scalar.step, scalar.mode, scalar.mode_step).mode;
-    AddRecord(scalar.name, EntryOf(scalar.step, scalar.location, file), own);
+    TensorRow& rider = AddRecord(
+        scalar.name, EntryOf(scalar.step, scalar.location, file), own);
+    if (!std::exchange(rider.rides, true)) ++rider_count_;
+    if (!FindStep(scalar.step)->has_scalars) {
+      steps_.Change(epoch_, scalar.step).has_scalars = true;
+    }
   }
   for (const index::TensorEntry& tensor : index.tensors) {
     if (!riders.empty() && riders.contains(tensor.location.start)) continue;
@@ -106,14 +115,14 @@ void Catalog::Add(int64_t step, std::string_view worker,
   }
 }
 
-void Catalog::AddRecord(std::string_view name, const Entry& entry, Mode mode) {
-  if (const auto split = SplitReductionName(name)) {
-    Entry reduced = entry;
-    reduced.part = Part::Of(split->reduction);
-    Insert(Row(split->tensor), reduced, mode);
-    return;
-  }
-  Insert(Row(name), entry, mode);
+TensorRow& Catalog::AddRecord(std::string_view name, const Entry& entry,
+                              Mode mode) {
+  const auto split = SplitReductionName(name);
+  TensorRow& row = Row(split ? split->tensor : name);
+  Entry added = entry;
+  if (split) added.part = Part::Of(split->reduction);
+  Insert(row, added, mode);
+  return row;
 }
 
 void Catalog::AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode) {
@@ -151,6 +160,8 @@ void Catalog::Forget(int64_t step) {
     }
   }
   steps_.Filter(epoch_, [&](const StepRow& row) { return row.step >= step; });
+  whole_count_ =
+      static_cast<size_t>(std::ranges::count(steps_, true, &StepRow::has_data));
   for (auto& globals : globals_) {
     globals.Filter(epoch_,
                    [&](const ModeRow& row) { return row.step >= step; });

@@ -95,6 +95,10 @@ std::optional<Collection> Trial::FindCollection(std::string_view name) const {
   return reader_->FindCollection(name);
 }
 
+bool Trial::HasScalarsAt(int64_t step) const {
+  return reader_->HasScalarsAt(step);
+}
+
 StepState Trial::HasPassedStep(int64_t step, Mode mode) {
   return reader_->HasPassedStep(step, mode);
 }

@@ -114,10 +114,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     query::RequireWorker(*trial, query_.worker);
     query::RequireMode(std::array{trial.get()}, query_.mode);
     query::RequireMatch(trial->TensorNames(), query_.regexes);
-    if (query_.step) {
-      query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
-                         "the run");
-    }
+    query::RequireRunStep(*trial, query_.step, query_.mode,
+                          /*include_incomplete=*/false);
     if (to_stdout) {
       const ExportResult result = ExportCsv(
           *trial, query_,

@@ -146,10 +146,8 @@ run.
     options.verify_checksums = false;  // Types and shapes are enough here.
     const auto trial = query::OpenRun(storage, options);
     const DamageNotice notice(trial.get(), streams);
-    if (query_.step) {
-      query::RequireStep(trial->Steps(query_.mode, true), query_.step,
-                         query_.mode, "the run");
-    }
+    query::RequireRunStep(*trial, query_.step, query_.mode,
+                          /*include_incomplete=*/true);
     const std::vector<TensorInfo> tensors = query::ListTensors(*trial, query_);
     if (json_) {
       Json list = Json::array();
