@@ -246,9 +246,9 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
     const base::MutexLock lock(mu_);
     if (closed_) return;
     TakeLeftoversLocked();
-    EndStepLocked();
     if (begun_.step < 0) NumberScalarsLocked();
     TakeAllLaterLocked();
+    EndStepLocked();
     // Scalars without a step, and names that joined a collection at steps that
     // were not due.
     if (writer_ != nullptr &&

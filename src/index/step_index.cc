@@ -1,8 +1,22 @@
 #include "src/index/step_index.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "src/index/step_index_writer.h"
 
 namespace smdebug::index {
+
+bool HasOwnValues(const StepIndex& index) {
+  if (!index.shapes.empty()) return true;
+  std::unordered_set<uint64_t> riders;
+  for (const ScalarEntry& entry : index.scalars) {
+    riders.insert(entry.location.start);
+  }
+  return std::ranges::any_of(index.tensors, [&](const TensorEntry& entry) {
+    return !riders.contains(entry.location.start);
+  });
+}
 
 std::string ToJson(const StepIndex& index) {
   StepIndexWriter writer;

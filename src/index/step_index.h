@@ -73,6 +73,10 @@ struct StepIndex {
   friend bool operator==(const StepIndex&, const StepIndex&) = default;
 };
 
+// Whether anything was saved at the step of `index` itself. Else it only has
+// scalars of other steps.
+bool HasOwnValues(const StepIndex& index);
+
 // What ends the text, before the number: the CRC-32C of all that stands before.
 inline constexpr std::string_view kCheckKey = R"(, "index_crc32c": )";
 
