@@ -105,7 +105,11 @@ class BaseHook:
         self.include_workers = include_workers
         self.rules = names("rules", rules, "a rule")
         _core.check_rules(self.rules)
-        self.stop_on_rule = flag("stop_on_rule", stop_on_rule)
+        if not isinstance(stop_on_rule, bool):
+            refuse_type("stop_on_rule", stop_on_rule, "True or False")
+        if stop_on_rule and not self.rules:
+            refuse("stop_on_rule", stop_on_rule, "False, since rules names no rule")
+        self.stop_on_rule = stop_on_rule
         self._guard: _core.RuleGuard | None = None
         self.collection_manager = self._make_collections()
         settings = self._settings()
