@@ -5,6 +5,7 @@
 //   reduce/histogram/<dtype>/<bytes>
 //   limit/read_pass/<bytes>           a sum of floats, for comparison
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -39,7 +40,8 @@ void Append(Data& data, T value) {
 
 // Normal values times `scale`, rounded to what `dtype` holds.
 Data MakeData(DType dtype, int64_t bytes, double scale) {
-  const auto count = bytes / static_cast<int64_t>(ItemSize(dtype));
+  const auto item = std::max<int64_t>(static_cast<int64_t>(ItemSize(dtype)), 1);
+  const int64_t count = bytes / item;
   Data data = {{}, {}, {count}, dtype};
   data.bytes.reserve(static_cast<size_t>(bytes));
   std::mt19937_64 random(7);

@@ -113,6 +113,13 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                     .runtime = runtime_,
                     .spread = config::DefaultSpread(config_.framework)},
       storage_, std::move(tensorboard), folder_.get(), &tally_, &fail_open_);
+  doorkeeper_ = std::make_unique<run::Doorkeeper>(folder_->presence(), [this] {
+    try {
+      Flush(std::nullopt);
+    } catch (const std::exception&) {
+      // The reader comes as early as it comes.
+    }
+  });
 }
 
 void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
@@ -294,7 +301,12 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
     if (Writes()) due_.store(Due::kClosed, std::memory_order_relaxed);
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
-  if (writer_ != nullptr && !writer_->Close(end, ending, reason)) stuck_ = true;
+  if (writer_ == nullptr) return;
+  if (writer_->Close(end, ending, reason)) {
+    doorkeeper_ = nullptr;
+  } else {
+    stuck_ = true;
+  }
 }
 
 void Recorder::Skip(std::string_view name, std::string_view reason) {
@@ -336,6 +348,7 @@ void Recorder::SubmitLocked(bool last_of_step) {
   if (credit_.bytes() > kMostCredit) credit_ = Reservation();
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   submitted_ = true;
+  run::NoteNews();
 }
 
 }  // namespace smdebug::hook

@@ -28,6 +28,7 @@
 #include "src/hook/step_history.h"
 #include "src/hook/tally.h"
 #include "src/hook/writer.h"
+#include "src/run/doorkeeper.h"
 #include "src/run/run_folder.h"
 
 namespace smdebug::hook {
@@ -219,6 +220,7 @@ class Recorder {
   BufferPool pool_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.
+  std::unique_ptr<run::Doorkeeper> doorkeeper_;  // Likewise, and once closed.
 
   mutable base::Mutex mu_;
   std::unique_ptr<Selector> selector_ SMDEBUG_GUARDED_BY(mu_);

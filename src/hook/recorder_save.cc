@@ -321,6 +321,8 @@ void Recorder::SaveScalar(std::string_view name, double value,
     scalar.stamp =
         options.step ? history_.At(*options.step) : counter_.ForScalar();
     if (!TryAddLocked(scalar)) return false;
+    // Of a step that has ended.
+    if (!open_ || options.step) run::NoteNews();
     // Steps that last long stay bounded.
     const auto limit = static_cast<size_t>(runtime_.scalar_limit);
     if (has_begun && (batch_.scalars.size() >= limit || writer_->IsHurried())) {

@@ -1,17 +1,16 @@
 #include "src/run/presence.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "src/base/abstract_address.h"
 
 namespace smdebug::run {
 namespace {
@@ -49,17 +48,15 @@ std::string InodeOf(const std::string& name) {
 Presence::Presence(const std::string& name)
     : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (!socket_.valid()) return;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // An abstract name begins with a zero.
-  const size_t size = std::min(name.size(), sizeof(address.sun_path) - 1);
-  std::memcpy(address.sun_path + 1, name.data(), size);
-  const auto length =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
-  if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address),
-           length) != 0) {
+  const base::AbstractAddress address(name);
+  if (bind(socket_.get(), address.get(), address.length()) != 0) {
     socket_.Close();
   }
+}
+
+base::Fd Presence::Share() const {
+  if (!socket_.valid()) return {};
+  return base::Fd(fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0));
 }
 
 std::string PresenceName(const Storage& storage, std::string_view run,

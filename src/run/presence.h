@@ -13,12 +13,15 @@ namespace smdebug::run {
 // nobody can take twice, and whose owner the kernel tells. What a file claims
 // is no proof of who writes a run; this is.
 //
-// Never connected to. One thread at a time.
+// One thread at a time.
 class Presence {
  public:
   Presence() = default;
   // Takes the name, if it can be had.
   explicit Presence(const std::string& name);
+
+  // Another descriptor of the socket; not valid if the name was not to be had.
+  base::Fd Share() const;
 
  private:
   base::Fd socket_;

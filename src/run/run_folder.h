@@ -56,6 +56,9 @@ class RunFolder {
   // The identity of the run, once entered.
   const std::string& run_id() const noexcept { return run_id_; }
 
+  // How others on this machine reach this worker, once entered.
+  const Presence& presence() const noexcept { return presence_; }
+
   // Writes `ledger`, whose identity is filled in here. Throws IoError.
   void WriteLedger(Ledger ledger);
 

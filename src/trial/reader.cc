@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/run/doorkeeper.h"
 #include "src/run/keys.h"
 #include "src/run/ledger.h"
 #include "src/run/survey.h"
@@ -71,6 +72,7 @@ Reader::Reader(std::shared_ptr<Storage> storage, TrialOptions options)
     throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
   }
   opened_ = run::IdentityOf(*storage_);
+  if (!HasRunEnded(*storage_)) AskWriters();
   Snapshot draft = Known()->Draft();
   ReadCollections(draft);
   draft.scanner.Scan();
@@ -103,7 +105,16 @@ SnapshotPtr Reader::MaybeRefresh() {
   return refreshing_ ? RefreshNow() : Known();
 }
 
+void Reader::AskWriters() {
+  // Who follows one worker is its hook's own, and comes when a step is there.
+  if (options_.only_worker) return;
+  const uint64_t news = run::NewsHere();
+  run::AwaitWriters(*storage_, opened_, options_.while_waiting);
+  asked_ = news;
+}
+
 SnapshotPtr Reader::RefreshNow(bool force) {
+  if (run::NewsHere() != asked_ && !Known()->loaded_all) AskWriters();
   // True of what is known if another thread has looked after our call.
   const auto is_current = [&](const Snapshot& known, uint64_t changes) {
     return known.loaded_all ||

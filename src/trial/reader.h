@@ -201,6 +201,8 @@ class Reader {
   bool IsAbandoned();
   // Throws RunReplacedError if the store holds another run than was opened.
   void CheckIdentity() const;
+  // Lets who writes the run publish the steps that have ended.
+  void AskWriters();
   void AwaitStragglers(const Snapshot& known, const FileInfo& marker) const;
   bool AllWorkersClosed(const Snapshot& known) const;
   // Waits for a change after number `known`, at most `timeout`.
@@ -246,6 +248,7 @@ class Reader {
   std::vector<double> last_signs_;
   std::atomic<Milliseconds> end_delay_;
   std::atomic<bool> refreshing_ = true;
+  std::atomic<uint64_t> asked_ = 0;  // run::NewsHere() when writers were asked.
 };
 
 }  // namespace smdebug::trial

@@ -56,7 +56,7 @@ class PackedRunTest : public ::testing::Test {
     made.run.End();
   }
 
-  const testing::TenStepLayout layout_;
+  const testing::TenStepLayout layout_ = {};
 };
 
 TEST_F(PackedRunTest, GoldenRunsAreReadAsTheyWereWritten) {

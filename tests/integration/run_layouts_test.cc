@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ struct Kind {
   std::string name;
   std::function<std::shared_ptr<Storage>()> store;
   bool ten_steps_an_object = false;
+
+  friend void PrintTo(const Kind& kind, std::ostream* out) {
+    *out << kind.name;
+  }
 };
 
 // A store that can neither rename nor append, tells of no changes, and takes

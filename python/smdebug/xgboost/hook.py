@@ -38,6 +38,9 @@ else:
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.METRICS]
 DEFAULT_SAVE_CONFIG_INTERVAL = 10
 
+# The most that the end of a training waits for the writer.
+_SECONDS_TO_PUBLISH = 60
+
 # What the last column of SHAP values is of.
 _BIAS = "bias"
 
@@ -151,11 +154,12 @@ class Hook(BaseHook, TrainingCallback):
         return False
 
     def after_training(self, model: Any) -> Any:
-        """Saves the last round if another callback has ended the training in it."""
+        """Saves the last round if another callback has ended the training in it, and publishes."""
         self._save_missed_round(model)
         if self._came_from_elsewhere:
             self.close()  # Nobody else knows of it.
         else:
+            self.flush(timeout=_SECONDS_TO_PUBLISH)
             self._heed_rules()
         return model
 

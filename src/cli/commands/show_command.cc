@@ -76,8 +76,7 @@ with its `run`.
       const query::TensorReport report = Read(trial);
       if (json_) {
         Json json = query::ToJson(report, options_.values);
-        runs.push_back(several ? WithRun(trial.path(), std::move(json))
-                               : std::move(json));
+        runs.push_back(several ? WithRun(trial.path(), json) : std::move(json));
         return;
       }
       if (several) {

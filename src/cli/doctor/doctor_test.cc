@@ -35,7 +35,7 @@ class DoctorTest : public ::testing::Test {
  protected:
   // A program that is called as a Python, and is a script of the shell.
   std::string FakePython(const std::string& script) const {
-    const std::string path = dir_ / "python";
+    std::string path = dir_ / "python";
     testing::WriteFile(path, "#!/bin/sh\n" + script);
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;

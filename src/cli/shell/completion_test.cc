@@ -78,6 +78,7 @@ class ShellTest : public ::testing::Test {
   }
 
   static bool Has(const std::string& shell) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     return std::system(("command -v " + shell + " >/dev/null").c_str()) == 0;
   }
 
