@@ -212,4 +212,4 @@ def test_stop_on_rule_needs_a_rule(rules: list[str] | None, run: Path) -> None:
 
 def test_numbers_of_a_schedule_may_be_spelt_as_smdebug_1_took_them(run: Path) -> None:
     hook = smd.Hook(run, save_config=smd.SaveConfig(save_interval="10"))
-    assert hook.save_config.save_interval == 10
+    assert hook.save_config == smd.SaveConfig(save_interval=10)
