@@ -71,13 +71,19 @@ void Catalog::Add(int64_t step, std::string_view worker,
     places_.Push(epoch_, record.place);
     place = static_cast<uint32_t>(places_.size());
   }
-  files_.Push(epoch_, {step, worker_number, place});
+  int64_t last_step = step;
+  for (const index::ScalarEntry& scalar : index.scalars) {
+    if (range.Holds(scalar.step)) last_step = std::max(last_step, scalar.step);
+  }
+  files_.Push(epoch_, {step, last_step, worker_number, place});
   workers_.Change(epoch_, worker_number).steps.Insert(epoch_, step);
 
-  const Mode mode = Step(step, index.mode, index.mode_step).mode;
+  const bool has_data = index::HasOwnValues(index);
+  const Mode mode = has_data ? Step(step, index.mode, index.mode_step).mode
+                             : Step(step, Mode::kGlobal, step).mode;
   StepRow& row = steps_.Change(epoch_, step);
   ++row.workers;
-  if (!row.has_data && (!index.tensors.empty() || !index.shapes.empty())) {
+  if (has_data && !row.has_data) {
     row.has_data = true;
     ++whole_count_;
   }
@@ -170,8 +176,7 @@ void Catalog::Forget(int64_t step) {
     workers_.Change(epoch_, i).steps.Filter(
         epoch_, [&](int64_t known) { return known >= step; });
   }
-  // Scalars ride to steps before their file's, so files are as old as they are.
-  while (first_file_ < files_.size() && files_[first_file_].step < step) {
+  while (first_file_ < files_.size() && files_[first_file_].last_step < step) {
     ++first_file_;
   }
   files_.DropBefore(epoch_, first_file_);
@@ -276,15 +281,23 @@ TensorRow& Catalog::Row(std::string_view name) {
 }
 
 const StepRow& Catalog::Step(int64_t step, Mode mode, int64_t mode_step) {
-  if (const StepRow* known = steps_.Find(step)) return *known;
+  const StepRow* known = steps_.Find(step);
+  // Of a step without data, a scalar or a file may have given just the number.
+  const bool is_new = known == nullptr;
+  const bool is_vague =
+      !is_new && !known->has_data && known->mode == Mode::kGlobal;
+  if (!is_new && (!is_vague || mode == Mode::kGlobal)) return *known;
   modes_ |= ModeBit(mode);
   auto& globals = globals_[ModeIndex(mode)];
   // The first global step of a mode step keeps it.
   if (globals.Find(mode_step) == nullptr) {
     globals.Insert(epoch_, {mode_step, step});
   }
-  steps_.Insert(epoch_, {.step = step, .mode_step = mode_step, .mode = mode});
-  return *steps_.Find(step);
+  if (is_new) steps_.Insert(epoch_, {.step = step});
+  StepRow& row = steps_.Change(epoch_, step);
+  row.mode = mode;
+  row.mode_step = mode_step;
+  return row;
 }
 
 }  // namespace smdebug::trial

@@ -83,8 +83,9 @@ struct Entry {
 // One step of one worker that was taken in.
 struct IndexFile {
   int64_t step = 0;
-  uint32_t worker = 0;  // A number of Catalog::worker().
-  uint32_t place = 0;   // A number of the catalog's list; 0: the step's own.
+  int64_t last_step = 0;  // Of its scalars; they can be of later steps.
+  uint32_t worker = 0;    // A number of Catalog::worker().
+  uint32_t place = 0;     // A number of the catalog's list; 0: the step's own.
 };
 
 // One tensor over the run. Entries are in the order of steps; those of one step
@@ -105,7 +106,7 @@ struct StepRow {
   int64_t step = 0;
   int64_t mode_step = 0;
   Mode mode = Mode::kGlobal;
-  bool has_data = false;     // Has a file with content: a whole step.
+  bool has_data = false;     // Something was saved at it: a whole step.
   bool has_scalars = false;  // Scalars ride to it.
   uint32_t workers = 0;      // Who wrote an index file for it.
 };
