@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "smdebug/error.h"
 #include "src/run/keys.h"
@@ -12,8 +14,17 @@
 #include "src/trial/value_reader.h"
 
 namespace smdebug::trial {
-
 namespace {
+
+// "Saved: abs_max, min."; empty without reductions.
+std::string WhatIsSaved(const Found& found) {
+  std::set<std::string> names;
+  for (const Reduction& reduction : found.Saved().reductions) {
+    names.insert(ReductionName(reduction));
+  }
+  if (names.empty()) return {};
+  return fmt::format("Saved: {}.", fmt::join(names, ", "));
+}
 
 // The element type of a tensor without elements, by the entry of its shape.
 std::optional<DType> EmptyDType(const Entry& shape) {
@@ -140,7 +151,7 @@ Value Reader::ValueOf(const Found& found) {
   const auto dtype = shape == nullptr ? std::nullopt : EmptyDType(*shape);
   if (!dtype) {
     throw TensorUnavailableForStep(found.name(), found.step, found.mode,
-                                   found.has_reductions());
+                                   found.has_reductions(), WhatIsSaved(found));
   }
   std::vector<int64_t> extents = found.snapshot->catalog().shape(*shape);
   if (*dtype == DType::kString) return {std::move(extents), {}, nullptr};
@@ -290,7 +301,8 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
     const std::string name = ContentName(snapshot, entry);
     const std::string reason(error.reason());
     NoteDamage({name, reason, tensor, error.kind()});
-    throw FormatError(name, reason, error.kind());
+    throw FormatError(name, fmt::format("{} (step {})", reason, entry.step),
+                      error.kind());
   }
 }
 

@@ -51,6 +51,7 @@ class FeatureImportanceOverweight final : public Rule {
       const auto importance = view.Reduce(name, {ReductionOp::kMean});
       if (importance) importances.push_back(*importance);
     }
+    has_judged_ |= !importances.empty();
     const double all =
         std::accumulate(importances.begin(), importances.end(), 0.0);
     if (features_.size() <= nfeatures_ || importances.empty() || all == 0) {
@@ -78,6 +79,12 @@ class FeatureImportanceOverweight final : public Rule {
              count == 1 ? "has" : "have", share, limit)}};
   }
 
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs the importance of features, which this run "
+                         "does not save";
+  }
+
  private:
   double Limit() const {
     if (!robust_) return threshold_;
@@ -92,6 +99,7 @@ class FeatureImportanceOverweight final : public Rule {
   const bool robust_;
   std::set<std::string> features_;  // Seen up to now.
   Streaks overweight_;
+  bool has_judged_ = false;
 };
 
 }  // namespace
