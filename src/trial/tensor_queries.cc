@@ -1,6 +1,7 @@
 // The queries of Reader about one tensor.
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,6 +25,10 @@ std::string WhatIsSaved(const Found& found) {
   }
   if (names.empty()) return {};
   return fmt::format("Saved: {}.", fmt::join(names, ", "));
+}
+
+std::string NotOneNumber(const Found& found) {
+  return fmt::format("a reduction of '{}' is not one number", found.name());
 }
 
 // The element type of a tensor without elements, by the entry of its shape.
@@ -170,6 +175,14 @@ double Reader::ReductionOf(const Found& found, Reduction reduction) {
   return ValueOf(found).Reduce(reduction);
 }
 
+double Reader::ReductionOrNan(const Found& found, Reduction reduction) {
+  if (const Entry* saved = found.Get(Part::Of(reduction))) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    return NumberOf(found, *saved).value_or(kNone);
+  }
+  return ValueOf(found).Reduce(reduction);
+}
+
 std::vector<std::pair<Reduction, double>> Reader::ReductionsAt(
     TensorId id, int64_t step, Mode mode, WorkerName worker) {
   return ReductionsOf(Lookup(id, step, mode, worker).found);
@@ -182,8 +195,8 @@ std::vector<std::pair<Reduction, double>> Reader::ReductionsOf(
   for (const ReductionOp op : kReductionOps) {
     for (const bool abs : {false, true}) {
       const Reduction reduction = {op, abs};
-      if (const Entry* entry = found.Get(Part::Of(reduction))) {
-        values.emplace_back(reduction, ReadReduction(found, *entry));
+      if (found.Get(Part::Of(reduction)) != nullptr) {
+        values.emplace_back(reduction, ReductionOrNan(found, reduction));
       }
     }
   }
@@ -237,13 +250,16 @@ Value Reader::Read(const Found& found, const Entry& entry) {
 }
 
 double Reader::ReadReduction(const Found& found, const Entry& entry) {
+  if (const auto number = NumberOf(found, entry)) return *number;
+  throw FormatError(ContentName(*found.snapshot, entry), NotOneNumber(found));
+}
+
+std::optional<double> Reader::NumberOf(const Found& found, const Entry& entry) {
   const Value value = Read(found, entry);
   if (value.dtype() != DType::kString && value.size() == 1) return value.Get(0);
-  const std::string name = ContentName(*found.snapshot, entry);
-  const std::string reason =
-      fmt::format("a reduction of '{}' is not one number", found.name());
-  NoteDamage({name, reason, found.name()});
-  throw FormatError(name, reason);
+  NoteDamage(
+      {ContentName(*found.snapshot, entry), NotOneNumber(found), found.name()});
+  return std::nullopt;
 }
 
 Blob Reader::FetchAround(const Snapshot& snapshot, const Entry& entry,

@@ -8,7 +8,7 @@ import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 import numpy as np
 import pytest
@@ -20,6 +20,8 @@ from smdebug.core import making  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
 from support.log import logged  # noqa: E402
 from support.torch_nets import Net  # noqa: E402
+
+T = TypeVar("T")
 
 EVERY = smd.SaveConfig(save_interval=1)
 
@@ -60,16 +62,16 @@ class Meeting:
         if threading.current_thread() is self._thread:
             self._is_there.set()
 
-    def around(self, make: Callable[..., Any]) -> Callable[..., Any]:
+    def around(self, make: Callable[..., T]) -> Callable[..., T]:
         """`make`, in which the first thread waits until the second one wants it, too."""
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object) -> T:
             self.made += 1
             self._note_second()
             if self.made == 1:
                 self._thread.start()
                 assert self._is_there.wait(60)
-            return make(*args, **kwargs)
+            return make(*args)
 
         return call
 
@@ -102,7 +104,10 @@ def test_two_threads_that_ask_for_the_hook_get_one(
     config = tmp_path / "config.json"
     config.write_text(f'{{"LocalPath": "{run}"}}')
     found: list[Any] = []
-    ask = lambda: found.append(smd.get_hook(str(config), create_if_not_exists=True))  # noqa: E731
+
+    def ask() -> None:
+        found.append(smd.get_hook(str(config), create_if_not_exists=True))
+
     meeting = Meeting(monkeypatch, ask)
     make = meeting.around(smd.Hook.create_from_json_file)
     monkeypatch.setattr(smd.Hook, "create_from_json_file", make)
@@ -235,24 +240,26 @@ def test_a_name_that_is_kept_for_reductions_is_refused(run: str) -> None:
 @pytest.mark.parametrize("reduced", [False, True])
 def test_empty_tensors_keep_their_type_and_shape(reduced: bool, run: str) -> None:
     reductions = smd.ReductionConfig(reductions=["mean"]) if reduced else None
-    empty = [np.zeros((3, 0, 4), np.int16), np.zeros((0, 1), np.float64), np.zeros(0, bool)]
+    empty: list[Any] = [
+        np.zeros((3, 0, 4), np.int16),
+        np.zeros((0, 1), np.float64),
+        np.zeros(0, bool),
+    ]
     with BaseHook(run, save_config=EVERY, reduction_config=reductions) as hook:
         for number, array in enumerate(empty):
             hook.save_tensor(f"t{number}", array)
         hook._begin_step()
     trial = smd.create_trial(run)
     for number, array in enumerate(empty):
-        value = trial.tensor(f"t{number}").value(0)
+        value: Any = trial.tensor(f"t{number}").value(0)
         assert (value.dtype, value.shape) == (array.dtype, array.shape)
         assert trial.tensor(f"t{number}").shape(0) == array.shape
 
 
 def test_a_tensor_that_cannot_be_saved_is_named_in_one_line(run: str) -> None:
-    class Broken(torch.Tensor):  # type: ignore[misc]
-        def __array__(self, *_: object) -> Any:
+    class Broken:
+        def __array__(self, *_: object, **__: object) -> None:
             raise ValueError("no values\nnone at all")
-
-        detach = data_ptr = cpu = __array__
 
     hook = smd.Hook(run, save_all=True, save_config=EVERY)
     net = Net()
@@ -260,7 +267,7 @@ def test_a_tensor_that_cannot_be_saved_is_named_in_one_line(run: str) -> None:
     net(torch.randn(2, 4))
     with logged() as said:
         hook.save_tensor("none", None)
-        hook.save_tensor("broken", torch.ones(2).as_subclass(Broken))
+        hook.save_tensor("broken", Broken())
         hook.close()
     assert hook.stats["skipped"] == 2
     assert any("'none'" in text for text in said)
