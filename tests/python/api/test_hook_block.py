@@ -216,7 +216,7 @@ def test_a_scalar_of_a_step_that_never_comes_does_not_make_it(is_ended: bool, ru
     listed = json.loads(cli("ls", str(Path(run).parent), "--json"))["runs"][0]
     assert (listed["steps"], listed["last_step"]) == (len(steps), steps[-1])
     status = json.loads(cli("status", run, "--json"))
-    assert status["steps"] == 3, status
+    assert status["steps"] == len(steps), status
     assert status["last_step"] == 2
 
 
