@@ -159,8 +159,15 @@ struct InvokeOptions {
   std::string told_to = {};
 
   // Gets each line that a rule of a Python file prints, without the line feed,
-  // while the rule is asked. Unset: such lines go to standard error at once.
+  // while the rule is asked, and what is said of a rule that is given up.
+  // Unset: such lines go to standard error, or to the log.
   std::function<void(std::string_view line)> on_print = {};
+
+  // So many seconds a rule of a Python file may take over a step; then it is
+  // given up, and ends in kError. Meanwhile the others go on.
+  double answer_limit = 60;
+  // And so many to be loaded.
+  double load_limit = 60;
 
   // Where reports are kept, below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};
@@ -223,6 +230,9 @@ class Invoker {
 
   int64_t last_step() const noexcept;
   int64_t steps_judged() const noexcept;
+
+  // Whether a rule of a Python file has not answered about each of them yet.
+  bool is_behind() const noexcept;
 
  private:
   std::unique_ptr<rules::Panel> panel_;
