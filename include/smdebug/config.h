@@ -147,6 +147,10 @@ std::string ToJson(const ReductionConfig& config);
 std::string ToJson(const Collection& collection);
 SaveConfig SaveConfigFromJson(std::string_view json);
 ReductionConfig ReductionConfigFromJson(std::string_view json);
+
+// As ParseReduction(). Throws ConfigError with `key`, what is allowed and what
+// may have been meant.
+Reduction RequireReduction(std::string_view key, std::string_view name);
 Collection CollectionFromJson(std::string_view json);
 
 }  // namespace smdebug

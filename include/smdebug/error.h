@@ -225,19 +225,23 @@ class StepUnavailable final : public Error {
 // The step has nothing of the tensor, or not its value but only reductions.
 class TensorUnavailableForStep final : public Error {
  public:
+  // `hint` is a sentence for people: what there is instead.
   TensorUnavailableForStep(std::string_view tensor, int64_t step, Mode mode,
-                           bool has_reductions = false);
+                           bool has_reductions = false,
+                           std::string_view hint = {});
 
   const std::string& tensor() const noexcept { return tensor_; }
   int64_t step() const noexcept { return step_; }
   Mode mode() const noexcept { return mode_; }
   bool has_reductions() const noexcept { return has_reductions_; }
+  const std::string& hint() const noexcept { return hint_; }
 
  private:
   std::string tensor_;
   int64_t step_;
   Mode mode_;
   bool has_reductions_;
+  std::string hint_;
 };
 
 // The step has neither a shape nor a value of the tensor.
@@ -258,12 +262,16 @@ class ShapeUnavailableForStep final : public Error {
 // Nothing was saved under the name, at any step.
 class TensorUnavailable final : public Error {
  public:
-  explicit TensorUnavailable(std::string_view tensor);
+  // `hint` is a sentence for people: what may have been meant.
+  explicit TensorUnavailable(std::string_view tensor,
+                             std::string_view hint = {});
 
   const std::string& tensor() const noexcept { return tensor_; }
+  const std::string& hint() const noexcept { return hint_; }
 
  private:
   std::string tensor_;
+  std::string hint_;
 };
 
 // The worker has nothing of what was asked for.

@@ -53,6 +53,13 @@ std::vector<RuleEvaluation> ParseRuleConfigurations(std::string_view json,
 // Gives evaluations of the same name a number: "Name", "Name-2", ...
 void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations);
 
+// Throws as MakeRule() does for a built-in rule that does not take its
+// parameters, and InsufficientInformation for one that compares with another
+// run and has none: neither of its own nor among `other_trials`, which are for
+// all rules. Every front asks this before it waits for anything.
+void RequireComplete(const RuleEvaluation& evaluation,
+                     std::span<const std::string> other_trials = {});
+
 // How far the evaluation of a rule has come. The names are SageMaker's.
 enum class RuleStatus : uint8_t {
   kInProgress,
@@ -146,8 +153,9 @@ struct InvokeOptions {
   bool live = false;
 
   // So many of the steps that were judged stay in the trial's memory, at least;
-  // it forgets older ones, as if they were not in the run. A rule keeps what it
-  // saw itself, so only what it asks of older steps is missed. Unset: all.
+  // it forgets older ones, as if they were not in the run. 256 steps that have
+  // nothing but scalars count as one. A rule keeps what it saw itself, so only
+  // what it asks of older steps is missed. Unset: all.
   std::optional<int64_t> recent_steps = {};
 
   // Called once for each rule and step at which it fires, after the finding is
@@ -159,9 +167,11 @@ struct InvokeOptions {
   std::string told_to = {};
 
   // Gets each line that a rule of a Python file prints, without the line feed,
-  // while the rule is asked, and what is said of a rule that is given up.
-  // Unset: such lines go to standard error, or to the log.
+  // while the rule is asked. Unset: such lines go to standard error at once.
   std::function<void(std::string_view line)> on_print = {};
+
+  // Gets a line when a rule is given up. Unset: it goes to the log.
+  std::function<void(std::string_view line)> on_notice = {};
 
   // So many seconds a rule of a Python file may take over a step; then it is
   // given up, and ends in kError. Meanwhile the others go on.

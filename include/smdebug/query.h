@@ -42,12 +42,14 @@ struct TensorSeries {
   std::optional<std::string> worker = {};
   Mode mode = Mode::kGlobal;
   Series series = {};
+  std::vector<int64_t> damaged = {};  // Steps that could not be read.
 };
 
 // The elements of a tensor of one element, unless a reduction is asked for;
 // else the reduction, by default the mean, saved or computed from the value.
-// Steps at which there is nothing of the kind are left out. Throws Error if
-// nothing is left, or for a tensor of strings.
+// Steps at which there is nothing of the kind are left out, and so are those
+// that are damaged, which Trial::damage() lists. Throws Error if nothing is
+// left, or for a tensor of strings.
 TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query);
 
 // A series over all modes as one series for each mode that it has steps of,

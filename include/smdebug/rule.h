@@ -55,6 +55,11 @@ class StepView {
   // Tensors with anything saved at this step that `selection` takes, sorted.
   virtual std::vector<std::string> Select(const TensorSelection& selection) = 0;
 
+  // Whether anything that `selection` takes was saved at this step or before.
+  virtual bool HasSaved(const TensorSelection& selection) {
+    return !Select(selection).empty();
+  }
+
   // The steps of `tensor` up to this one, in order; those of `mode` only, or of
   // all modes for kGlobal.
   virtual std::vector<StepPlace> History(std::string_view tensor,
@@ -119,6 +124,11 @@ class Rule {
   // Called once after the last step of a run, with that step. May throw
   // InsufficientInformation if the run lacks what the rule needs.
   virtual std::vector<Finding> Finish(StepView& /*last*/) { return {}; }
+
+  // What the rule needs and has not seen, as "needs ...", so that it has judged
+  // nothing; empty once it has judged something. Asked after Finish(): a run
+  // that it could not judge must not seem to be without issues.
+  virtual std::string Lack() const { return {}; }
 
   // Called now and then while the job has not ended and nothing new comes, with
   // the newest step, and the seconds since something came. A finding may be
@@ -187,6 +197,8 @@ struct RuleType {
   std::vector<RuleNeed> needs = {};
   // Whether a run without any step tells the rule nothing.
   bool needs_steps = true;
+  // Whether it compares with another run, and is refused without one.
+  bool needs_other_trial = false;
   // When it fires, what `robust` changes, and which names it looks at in each
   // framework. Paragraphs.
   std::string meaning = {};

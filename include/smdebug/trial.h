@@ -49,9 +49,9 @@ struct TrialOptions {
   // Only what this worker saved is read, and nobody else is waited for.
   std::optional<std::string> only_worker = {};
 
-  // Steps that are kept in memory, at least, for a reader that looks ahead and
-  // seldom back; older ones are forgotten, as if they were not in the run.
-  // Unset: all.
+  // Whole steps that are kept in memory, at least, for a reader that looks
+  // ahead and seldom back; older ones are forgotten, as if they were not in the
+  // run. Unset: all.
   std::optional<int64_t> recent_steps = {};
 
   // Whether to wait in the constructor until every worker's collections file
@@ -292,6 +292,11 @@ class Trial {
   std::optional<Collection> FindCollection(std::string_view name) const;
 
   StepState HasPassedStep(int64_t step, Mode mode = Mode::kGlobal);
+
+  // Whether scalars were saved at `step`, which is complete: perhaps between
+  // whole steps, so that HasPassedStep() says that it is unavailable. Does not
+  // look for new steps.
+  bool HasScalarsAt(int64_t step) const;
 
   // Waits until each of `steps` can be read. Throws StepUnavailable for one
   // that never will be, and NoMoreData if the job ended before it. Returns

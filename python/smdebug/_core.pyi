@@ -127,6 +127,9 @@ class Trial:
 
     def wait_for_steps(self, steps: Sequence[int], mode: int) -> None: ...
 
+    def has_scalars_at(self, step: int) -> bool:
+        """Whether scalars were saved at a step, perhaps between whole steps."""
+
     def inputs(self, step: int, mode: int) -> list: ...
 
     def labels(self, step: int, mode: int) -> list: ...

@@ -76,11 +76,13 @@ class TensorUnavailableForStep(SMDebugError):
         step: int,
         mode: ModeKeys = ModeKeys.GLOBAL,
         has_reductions: bool = False,
+        hint: str = "",
     ) -> None:
         self.tname = tname
         self.step = step
         self.mode = mode
         self.has_reductions = has_reductions
+        self.hint = hint
         super().__init__(tname, step, mode, has_reductions)
 
     def __str__(self) -> str:
@@ -90,6 +92,8 @@ class TensorUnavailableForStep(SMDebugError):
         )
         if self.has_reductions:
             text += " There are reductions of it at this step, which can be asked for instead."
+        if self.hint:
+            text += f" {self.hint}"
         return text
 
 
@@ -112,12 +116,13 @@ class ShapeUnavailableForStep(SMDebugError):
 class TensorUnavailable(SMDebugError):
     """Nothing was saved under the name, at any step."""
 
-    def __init__(self, tname: str) -> None:
+    def __init__(self, tname: str, hint: str = "") -> None:
         self.tname = tname
+        self.hint = hint
         super().__init__(tname)
 
     def __str__(self) -> str:
-        return f"Tensor {self.tname} was not saved."
+        return f"Tensor {self.tname} was not saved." + (f" {self.hint}" if self.hint else "")
 
 
 class InvalidWorker(SMDebugError):

@@ -145,7 +145,6 @@ void InitConfig(nb::module_& m) {
       [](const nb::dict& settings) {
         const HookConfig config = ConfigFrom(settings);
         Validate(config);
-        OpenStorage(config.out_dir);
         RuntimeOptions::FromEnvironment();
       },
       "settings"_a, "Raises for settings that Hook() would refuse.");

@@ -5,6 +5,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "smdebug/config.h"
+
 namespace nb = nanobind;
 
 namespace smdebug::python {
@@ -101,9 +103,8 @@ void InitConvert(nb::module_& m) {
 }
 
 Reduction ReductionFrom(const std::string& name, bool abs) {
-  const auto reduction = ParseReduction(name);
-  if (!reduction) throw ConfigError("reduction", name, ReductionNames());
-  return {reduction->op, reduction->abs || abs};
+  const Reduction reduction = RequireReduction("reduction_name", name);
+  return {reduction.op, reduction.abs || abs};
 }
 
 Mode ModeFrom(int number) {

@@ -38,12 +38,12 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
     Raise("StepUnavailable", e.step(), KeyOf(e.mode()));
   } catch (const TensorUnavailableForStep& e) {
     Raise("TensorUnavailableForStep", Text(e.tensor()), e.step(),
-          KeyOf(e.mode()), e.has_reductions());
+          KeyOf(e.mode()), e.has_reductions(), Text(e.hint()));
   } catch (const ShapeUnavailableForStep& e) {
     Raise("ShapeUnavailableForStep", Text(e.tensor()), e.step(),
           KeyOf(e.mode()));
   } catch (const TensorUnavailable& e) {
-    Raise("TensorUnavailable", Text(e.tensor()));
+    Raise("TensorUnavailable", Text(e.tensor()), Text(e.hint()));
   } catch (const InvalidWorker& e) {
     Raise("InvalidWorker", Text(e.worker()));
   } catch (const NoMoreData& e) {

@@ -192,6 +192,11 @@ void BindQueries(nb::class_<OwnTrial>& type) {
             t->WaitForSteps(steps, ModeFrom(mode));
           },
           "steps"_a, "mode"_a, InCore())
+      .def(
+          "has_scalars_at",
+          [](const OwnTrial& t, int64_t step) { return t->HasScalarsAt(step); },
+          "step"_a, InCore(),
+          "Whether scalars were saved at a step, perhaps between whole steps.")
       .def("inputs", &ValuesAt<&Trial::Inputs>, "step"_a, "mode"_a)
       .def("labels", &ValuesAt<&Trial::Labels>, "step"_a, "mode"_a)
       .def("predictions", &ValuesAt<&Trial::Predictions>, "step"_a, "mode"_a);

@@ -158,18 +158,21 @@ StepUnavailable::StepUnavailable(int64_t step, Mode mode)
 
 TensorUnavailableForStep::TensorUnavailableForStep(std::string_view tensor,
                                                    int64_t step, Mode mode,
-                                                   bool has_reductions)
+                                                   bool has_reductions,
+                                                   std::string_view hint)
     : Error(fmt::format(
           "Value for tensor {} is not available for step {} with mode {} as it "
-          "was not saved.{}",
+          "was not saved.{}{}{}",
           tensor, step, ModeName(mode),
           has_reductions ? " This tensor has reductions saved for this step. "
                            "You might want to query for the reductions."
-                         : "")),
+                         : "",
+          hint.empty() ? "" : " ", hint)),
       tensor_(tensor),
       step_(step),
       mode_(mode),
-      has_reductions_(has_reductions) {}
+      has_reductions_(has_reductions),
+      hint_(hint) {}
 
 ShapeUnavailableForStep::ShapeUnavailableForStep(std::string_view tensor,
                                                  int64_t step, Mode mode)
@@ -180,8 +183,12 @@ ShapeUnavailableForStep::ShapeUnavailableForStep(std::string_view tensor,
       step_(step),
       mode_(mode) {}
 
-TensorUnavailable::TensorUnavailable(std::string_view tensor)
-    : Error(fmt::format("Tensor {} was not saved.", tensor)), tensor_(tensor) {}
+TensorUnavailable::TensorUnavailable(std::string_view tensor,
+                                     std::string_view hint)
+    : Error(fmt::format("Tensor {} was not saved.{}{}", tensor,
+                        hint.empty() ? "" : " ", hint)),
+      tensor_(tensor),
+      hint_(hint) {}
 
 InvalidWorker::InvalidWorker(std::string_view worker)
     : Error(fmt::format("Invalid Worker: {}", worker)), worker_(worker) {}

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <ostream>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +16,8 @@
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
 #include "src/query/open_run.h"
+#include "src/run/keys.h"
+#include "src/run/survey.h"
 
 namespace smdebug::cli {
 namespace {
@@ -27,12 +31,31 @@ std::vector<std::string> NamesOf(const Commands& commands) {
   return names;
 }
 
-// Help in our own words, in lines that fit a terminal of 80 columns.
+// Help in our own words, in lines that fit the terminal, or 80 columns.
 class HelpFormatter final : public CLI::Formatter {
  public:
-  HelpFormatter() {
+  explicit HelpFormatter(const Terminal& terminal) : terminal_(terminal) {
     label("Positionals", "Arguments");
-    label("OPTIONS", "options");
+    constexpr size_t kNarrow = 60;
+    if (terminal.is_terminal && terminal.width < kNarrow) column_width(20);
+  }
+
+  // As the page of the commands has it.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    const bool is_whole = !app->get_subcommands({}).empty();
+    return fmt::format("Usage: {}{}\n", name,
+                       is_whole ? " <command> [options]" : Usage(*app));
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    return FitLines(Formatter::make_description(app), terminal_, 0);
+  }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    std::string text =
+        fmt::format("  {:<{}}{}\n", sub->get_name(), get_column_width() - 2,
+                    sub->get_description());
+    return FitLines(text, terminal_, get_column_width());
   }
 
   // Only what to write; DescribeWrongCall() says what does not go together.
@@ -42,9 +65,14 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {
-    const size_t width = 79 - get_column_width();
+    const size_t columns = terminal_.is_terminal ? terminal_.width : 80;
+    const size_t width =
+        std::max(columns, get_column_width() + 20) - get_column_width() - 1;
     return Join(WrapWords(option->get_description(), width), "\n");
   }
+
+ private:
+  const Terminal terminal_;
 };
 
 // "the commands are: a, b".
@@ -72,11 +100,12 @@ std::vector<std::string> ExpandHelp(std::vector<std::string> args) {
   return args;
 }
 
-std::string Footer(const Command& command) {
+std::string Footer(const Command& command, const Terminal& terminal) {
   std::string text = "Examples:\n" + std::string(command.examples());
   text += "\nExit codes:\n";
   for (const ExitCode& code : command.exit_codes()) {
-    text += fmt::format("  {:<3}  {}\n", code.code, code.meaning);
+    text += FitLines(fmt::format("  {:<3}  {}\n", code.code, code.meaning),
+                     terminal, /*indent=*/7);
   }
   text.pop_back();
   return text;
@@ -141,6 +170,22 @@ std::string DescribeWrongCall(const CLI::App& app,
   return {};
 }
 
+// "; damaged: steps 3, 4": those whose files are, counted over all modes.
+std::string DamagedSteps(const std::vector<Damage>& damage) {
+  constexpr size_t kMostSteps = 10;
+  std::set<int64_t> steps;
+  for (const Damage& one : damage) {
+    if (const auto file = run::ParseStepFileKey(one.file)) {
+      steps.insert(file->step);
+    }
+  }
+  if (steps.empty()) return {};
+  std::vector<std::string> texts;
+  for (const int64_t step : steps) texts.push_back(fmt::format("{}", step));
+  return fmt::format("; damaged: {} {}", steps.size() == 1 ? "step" : "steps",
+                     JoinSome(texts, kMostSteps));
+}
+
 int RefuseCall(const CLI::App& app, const std::vector<std::string>& args,
                const CLI::ParseError& error, std::ostream& err) {
   const std::vector<CLI::App*> used = app.get_subcommands();
@@ -171,8 +216,7 @@ int Parse(CLI::App& app, const Commands& commands,
       return command->Run(streams);
     }
   }
-  streams.err << "smdebug: a command is missing; " << ListNames(commands)
-              << '\n';
+  streams.err << app.help();
   return kExitError;
 }
 
@@ -188,7 +232,10 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
 
 std::function<void(const std::string& root)> WaitNotice(std::ostream& err) {
   return [&err](const std::string& root) {
-    err << "smdebug: waiting for a run in " << Printable(root) << '\n'
+    const std::string hint = run::HintAtRunsBelow(root);
+    err << fmt::format("smdebug: waiting for a run in {}{}{}\n",
+                       Printable(root), hint.empty() ? "" : "; ",
+                       Printable(hint))
         << std::flush;
   };
 }
@@ -220,26 +267,40 @@ DamageNotice::~DamageNotice() {
           ? ""
           : fmt::format(" (and {} more; `smdebug verify` lists them)",
                         damage.size() - 1);
+  const std::string steps = DamagedSteps(damage);
   streams_.err << Paint(streams_.err_terminal, Colour::kRed,
-                        fmt::format("smdebug: damaged: {}/{}: {}{}",
+                        fmt::format("smdebug: damaged: {}/{}: {}{}{}",
                                     Printable(trial_->path()),
                                     Printable(first.file),
-                                    Printable(first.reason), more))
+                                    Printable(first.reason), more, steps))
                << '\n';
 }
 
 void ForEachRun(const std::vector<std::string>& runs, Streams streams,
                 const std::function<void(Trial&)>& visit) {
-  for (const std::string& run : runs) {
+  const auto visit_one = [&](const std::string& run) {
     const auto trial = query::OpenRun(run);
     const DamageNotice notice(trial.get(), streams);
+    visit(*trial);
+  };
+  if (runs.size() == 1) return visit_one(runs.front());
+  size_t left_out = 0;
+  for (const std::string& run : runs) {
     try {
-      visit(*trial);
+      visit_one(run);
     } catch (const Error& error) {
+      ++left_out;
+      // What is wrong with the folder begins with its name.
       const std::string_view text = error.what();
-      if (runs.size() == 1 || text.find(trial->path()) == 0) throw;
-      throw Error(fmt::format("{}: {}", trial->path(), text));
+      const bool names_it = text.starts_with(
+          std::filesystem::absolute(run).lexically_normal().string());
+      streams.err << fmt::format("smdebug: left out: {}{}{}\n",
+                                 names_it ? "" : Printable(run),
+                                 names_it ? "" : ": ", Printable(text));
     }
+  }
+  if (left_out == runs.size()) {
+    throw Error(fmt::format("none of the {} runs has it", runs.size()));
   }
 }
 
@@ -256,7 +317,7 @@ int Main(const std::vector<std::string>& args, Streams streams) {
     const std::vector<std::string> expanded = ExpandHelp(args);
     CLI::App app("Saves, reads and judges what a training job computes.",
                  "smdebug");
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(std::make_shared<HelpFormatter>(streams.out_terminal));
     app.set_version_flag("--version", std::string(kVersion));
     app.footer("`smdebug <command> --help` shows the command's examples.");
     app.require_subcommand(0, 1);
@@ -264,7 +325,8 @@ int Main(const std::vector<std::string>& args, Streams streams) {
     for (const auto& command : commands) {
       CLI::App* sub = app.add_subcommand(std::string(command->name()),
                                          std::string(command->summary()));
-      sub->footer(Footer(*command));
+      sub->footer(Footer(*command, streams.out_terminal));
+      sub->group("Commands");
       command->Declare(*sub);
     }
     if (!expanded.empty()) {

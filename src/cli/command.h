@@ -56,8 +56,8 @@ class DamageNotice {
 };
 
 // Opens one run after the other and calls `visit` with each; says what of it
-// turned out to be damaged. Where there are several, an Error that does not
-// name its run is thrown with the run's name before it.
+// turned out to be damaged. Where there are several, one that throws Error is
+// left out with a message; Error is thrown if all are.
 void ForEachRun(const std::vector<std::string>& runs, Streams streams,
                 const std::function<void(Trial&)>& visit);
 

@@ -31,7 +31,7 @@ constexpr std::string_view kCommon = R"(
 it is at that moment; only `tail` and `watch` wait.
 
 Results go to standard output, messages and progress to standard error. Colour and progress are for terminals; `NO_COLOR` turns the colour off. Names are
-never cut when the output is not a terminal.
+never cut; sentences are wrapped to the width of a terminal.
 
 With `--json` standard output is one JSON document, or one per line where the command says so. JSON has no NaN and no infinities: they are the strings
 `"NaN"`, `"Infinity"` and `"-Infinity"`. A complex number is a list of its two parts. Steps are whole numbers; a step that does not exist is null.
@@ -164,7 +164,10 @@ std::string Usage(const CLI::App& app) {
     }
     usage += option->get_required() ? fmt::format(" <{}>", option->get_name())
                                     : fmt::format(" [{}]", option->get_name());
-    if (option->get_items_expected_max() > 1) usage += "...";
+    if (option->get_items_expected_max() <= 1) continue;
+    usage += "...";
+    // The last of them, unless it is given by its option.
+    if (app.get_option_no_throw("--tensor") != nullptr) usage += " <tensor>";
   }
   return has_options ? usage + " [options]" : usage;
 }

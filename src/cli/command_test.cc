@@ -70,12 +70,42 @@ TEST(CommandTest, VersionIsPrinted) {
   EXPECT_THAT(version.out, HasSubstr(std::string(kVersion)));
 }
 
+TEST(CommandTest, ACallOfNothingShowsTheHelp) {
+  const CliOutcome outcome = CallCli({});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_EQ(outcome.err, CallCli({"--help"}).out);
+  EXPECT_THAT(outcome.err, HasSubstr("\nUsage: smdebug <command> [options]\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("\nCommands:\n"));
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
+TEST(CommandTest, UsageNamesEveryArgument) {
+  EXPECT_THAT(CallCli({"plot", "--help"}).out,
+              HasSubstr("Usage: smdebug plot <run>... <tensor> [options]\n"));
+  EXPECT_THAT(CallCli({"show", "--help"}).out,
+              HasSubstr("Usage: smdebug show <run>... <tensor> [options]\n"));
+  EXPECT_THAT(CallCli({"tail", "--help"}).out,
+              HasSubstr("Usage: smdebug tail <run> [options]\n"));
+}
+
+TEST(CommandTest, HelpFitsANarrowTerminal) {
+  const Terminal narrow = {.is_terminal = true, .width = 50};
+  for (const auto& command : AllCommands()) {
+    const std::string help =
+        CallCli({std::string(command->name()), "--help"}, narrow).out;
+    std::istringstream lines(help.substr(0, help.find("Examples:")) +
+                             help.substr(help.find("Exit codes:")));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 50u) << command->name() << ": " << line;
+    }
+  }
+}
+
 TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
   const struct {
     std::vector<std::string> args;
     std::string message;
   } cases[] = {
-      {{}, "a command is missing; the commands are: "},
       {{""}, "'' is not a command"},
       {{"stauts", "run"},
        "'stauts' is not a command; did you mean 'status'? the commands are: "},

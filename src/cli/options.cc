@@ -2,15 +2,19 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "smdebug/storage.h"
 #include "src/base/regex.h"
 #include "src/base/text.h"
 #include "src/config/nearest.h"
 #include "src/config/reduction_config.h"
+#include "src/run/survey.h"
 
 namespace smdebug::cli {
 namespace {
@@ -48,6 +52,12 @@ std::optional<double> ParseNumber(std::string_view text) {
   return number;
 }
 
+bool IsFolderOfRun(const std::string& path) {
+  std::error_code code;
+  return std::filesystem::is_directory(path, code) &&
+         run::HoldsRun(*OpenStorage(path));
+}
+
 std::string Describe(WholeNumbers allowed) {
   if (allowed.most == WholeNumbers{}.most) {
     return fmt::format("a whole number of at least {}", allowed.least);
@@ -78,6 +88,13 @@ void AddRunsAndTensor(CLI::App& app, RunsAndTensor& target,
     if (target.runs.size() < 2) {
       throw CLI::ValidationError("<tensor> is missing",
                                  CLI::ExitCodes::ValidationError);
+    }
+    if (IsFolderOfRun(target.runs.back())) {
+      throw CLI::ValidationError(
+          fmt::format("<tensor> is missing: '{}' is a run; name the tensor "
+                      "after it, or with --tensor",
+                      target.runs.back()),
+          CLI::ExitCodes::ValidationError);
     }
     target.tensor = std::move(target.runs.back());
     target.runs.pop_back();

@@ -91,11 +91,7 @@ std::string AllowedReductions(std::string_view name) {
 std::vector<Reduction> ReadReductions(const Json& value, std::string_view key) {
   std::vector<Reduction> reductions;
   for (const std::string& name : ReadNames(value, key)) {
-    const auto reduction = ParseReduction(name);
-    if (!reduction) {
-      throw ConfigError(key, name, AllowedReductions(name));
-    }
-    reductions.push_back(*reduction);
+    reductions.push_back(RequireReduction(key, name));
   }
   return InWrittenOrder(reductions);
 }
@@ -129,4 +125,13 @@ ReductionConfig ReadReductionConfig(const Json& value,
 }
 
 }  // namespace config
+
+Reduction RequireReduction(std::string_view key, std::string_view name) {
+  const auto reduction = ParseReduction(name);
+  if (!reduction) {
+    throw ConfigError(key, name, config::AllowedReductions(name));
+  }
+  return *reduction;
+}
+
 }  // namespace smdebug

@@ -116,6 +116,7 @@ class Guardian final : public StepObserver {
     InvokeOptions invoke;
     invoke.worker = worker_;
     invoke.reports = storage_;
+    invoke.recent_steps = kRecentSteps;
     invoke.on_fire = [this](const RuleFire& fire) { Tell(fire); };
     invoker_ = std::make_unique<Invoker>(trial_.get(), std::move(invoke));
     for (const RuleEvaluation& rule : rules_) invoker_->Add(rule);
@@ -168,7 +169,9 @@ RuleFired::RuleFired(std::string_view rule, int64_t step)
 
 void RuleGuard::Validate(std::span<const RuleEvaluation> rules) {
   for (const RuleEvaluation& rule : rules) {
+    // Refuses rules of files, too, which have no place here.
     MakeRule(rule.spec);
+    RequireComplete(rule);
     if (!rule.action_json) continue;
     throw ConfigError(
         "action_json", *rule.action_json,

@@ -294,8 +294,9 @@ TEST_F(HookScalarTest, AScalarOfAStepToComeWaitsForIt) {
                                              Seen{2, 2, Mode::kEval, 0, 2}));
 }
 
-TEST_F(HookScalarTest, AScalarOfAStepThatNeverComesIsWrittenAtTheEnd) {
+TEST_F(HookScalarTest, AScalarOfAStepThatNeverComesHasNoModeAndNoFile) {
   auto hook = Open(SaveEverything());
+  hook->SetMode(Mode::kTrain);
   hook->BeginStep();
   SaveFloats(*hook, "x", {1});
   hook->SaveScalar("s", 9, {.step = 9});
@@ -303,8 +304,8 @@ TEST_F(HookScalarTest, AScalarOfAStepThatNeverComesIsWrittenAtTheEnd) {
   hook->Close();
   const Mode mode = Mode::kGlobal;
   EXPECT_THAT(AllOf("scalar/s"),
-              ElementsAre(Seen{9, 7, mode, 7, 7}, Seen{9, 9, mode, 9, 9}));
-  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 9));
+              ElementsAre(Seen{0, 7, mode, 7, 7}, Seen{0, 9, mode, 9, 9}));
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0));
 }
 
 TEST_F(HookScalarTest, StepsOfTheCallersNeedNoStepOfTheHook) {
@@ -318,12 +319,25 @@ TEST_F(HookScalarTest, StepsOfTheCallersNeedNoStepOfTheHook) {
   EXPECT_THAT(Steps(*storage_), ElementsAre(200));
 }
 
-TEST_F(HookScalarTest, AStepBelowZeroIsRefusedAndCounted) {
+TEST_F(HookScalarTest, AScalarThatComesTooLateForTheLastFileMakesNoStep) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->EndStep();
+  hook->SaveScalar("s", 9, {.step = 9});
+  hook->Close();
+  EXPECT_THAT(Steps(*storage_), ElementsAre(0, 1));
+  EXPECT_TRUE(index::HasOwnValues(*ReadIndex(*storage_, 0)));
+  EXPECT_FALSE(index::HasOwnValues(*ReadIndex(*storage_, 1)));
+}
+
+TEST_F(HookScalarTest, AStepBelowZeroIsSkippedAndCounted) {
   auto hook = Open(SaveEverything());
   hook->BeginStep();
   hook->SaveScalar("s", 1, {.step = -1});
   hook->Close();
-  EXPECT_EQ(hook->stats().errors, 1);
+  EXPECT_EQ(hook->stats().skipped, 1);
+  EXPECT_EQ(hook->stats().errors, 0);
   EXPECT_THAT(AllOf("scalar/s"), IsEmpty());
 }
 

@@ -1,7 +1,10 @@
 #include "src/hook/recorder.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,6 +50,37 @@ run::RunFolder::Options FolderOptions(const HookConfig& config,
           .managed = base::GetEnv("TRAINING_JOB_NAME").has_value()};
 }
 
+// Says plainly what `error` means for the folder at `path`, and what to do.
+[[noreturn]] void RefuseOutDir(const std::string& path, const IoError& error) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  const fs::file_status found = fs::status(path, code);
+  const bool is_file =
+      fs::exists(found) ? !fs::is_directory(found) : error.code() == ENOTDIR;
+  if (is_file) {
+    throw IoError("out_dir", path, error.kind(),
+                  fmt::format("{} a file, not a folder; give the path of a "
+                              "folder, which need not exist yet",
+                              fs::exists(found) ? "is" : "lies in"));
+  }
+  throw IoError("out_dir", path, error.kind(),
+                fmt::format("the folder cannot be {} ({}); give one that can "
+                            "be, or change permissions",
+                            fs::exists(found) ? "written" : "created",
+                            std::generic_category().message(error.code())));
+}
+
+std::shared_ptr<Storage> OpenOutDir(const HookConfig& config) {
+  if (config.out_dir.empty()) {
+    throw ConfigError("out_dir", "", "the path of a folder");
+  }
+  try {
+    return OpenStorage(config.out_dir);
+  } catch (const IoError& error) {
+    RefuseOutDir(error.path(), error);
+  }
+}
+
 }  // namespace
 
 Recorder::Recorder(HookConfig config, const Worker& worker,
@@ -64,10 +98,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       recent_(runtime.buffer_bytes) {
   if (config_.dry_run || !IsChosen(config_, worker)) return;
   if (storage == nullptr) {
-    if (config_.out_dir.empty()) {
-      throw ConfigError("out_dir", "", "the path of a folder");
-    }
-    storage = OpenStorage(config_.out_dir);
+    storage = OpenOutDir(config_);
     const std::string dir = config::TensorboardDir(config_);
     if (!dir.empty()) tensorboard = OpenStorage(dir);
   }
@@ -92,9 +123,13 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
 }
 
 void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
+  const std::shared_ptr<Storage> storage = OpenOutDir(config);
   if (config.dry_run || !IsChosen(config, worker)) return;
-  run::RunFolder(OpenStorage(config.out_dir), FolderOptions(config, worker))
-      .CheckEnterable();
+  try {
+    run::RunFolder(storage, FolderOptions(config, worker)).CheckEnterable();
+  } catch (const IoError& error) {
+    RefuseOutDir(storage->root(), error);
+  }
 }
 
 void Recorder::HandOver() {
@@ -253,9 +288,9 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
     const base::MutexLock lock(mu_);
     if (closed_) return;
     TakeLeftoversLocked();
-    EndStepLocked();
     if (begun_.step < 0) NumberScalarsLocked();
     TakeAllLaterLocked();
+    EndStepLocked();
     // Scalars without a step, and names that joined a collection at steps that
     // were not due.
     if (writer_ != nullptr &&

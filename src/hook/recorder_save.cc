@@ -285,9 +285,11 @@ void Recorder::SaveTensorForNextStep(
 void Recorder::SaveScalar(std::string_view name, double value,
                           const ScalarOptions& options) {
   if (options.step && *options.step < 0) {
-    throw ConfigError(fmt::format("step of scalar '{}'", name),
-                      std::to_string(*options.step),
-                      "a whole number of at least 0");
+    const ConfigError error("step", std::to_string(*options.step),
+                            "a whole number of at least 0");
+    const std::string scalar = fmt::format("{}{}", index::kScalarPrefix, name);
+    if (fail_open_.LeaveOut(scalar, error.what())) throw error;
+    return;
   }
   CapturedScalar scalar = {
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
@@ -312,7 +314,8 @@ void Recorder::SaveScalar(std::string_view name, double value,
         CountFull("scalar", name);
         return true;
       }
-      scalar.stamp = {*options.step, counter_.mode(), *options.step};
+      // Which mode it is of shows when it comes.
+      scalar.stamp = {*options.step, Mode::kGlobal, *options.step};
       return TryKeepLocked(scalar);
     }
     scalar.stamp =
@@ -363,12 +366,10 @@ void Recorder::TakeLaterLocked() {
 }
 
 void Recorder::TakeAllLaterLocked() {
-  while (!later_.empty()) {
-    const Stamp stamp = later_.begin()->second.stamp;
-    // The file that they are written to is not of an earlier step than theirs.
-    if (stamp.step > begun_.step) begun_ = stamp;
-    AddFirstLaterLocked(stamp);
-  }
+  // Where the hook has begun no step, those of the callers are all there are.
+  if (begun_.step < 0 && !later_.empty())
+    begun_ = later_.rbegin()->second.stamp;
+  while (!later_.empty()) AddFirstLaterLocked(later_.begin()->second.stamp);
 }
 
 void Recorder::NumberScalarsLocked() {

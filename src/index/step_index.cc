@@ -1,8 +1,37 @@
 #include "src/index/step_index.h"
 
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
 #include "src/index/step_index_writer.h"
 
 namespace smdebug::index {
+namespace {
+
+// The tensors that are not scalars in the form that smdebug 1.0 reads.
+int64_t CountTensors(const StepIndex& index) {
+  if (index.scalars.empty()) return std::ssize(index.tensors);
+  std::unordered_set<uint64_t> riders;
+  for (const ScalarEntry& entry : index.scalars) {
+    riders.insert(entry.location.start);
+  }
+  return std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
+    return !riders.contains(entry.location.start);
+  });
+}
+
+}  // namespace
+
+int64_t CountValues(const StepIndex& index) {
+  return std::ssize(index.scalars) + CountTensors(index);
+}
+
+bool HasOwnValues(const StepIndex& index) {
+  // The last is for the few that have no more tensors than scalars.
+  return !index.shapes.empty() || index.tensors.size() > index.scalars.size() ||
+         CountTensors(index) > 0;
+}
 
 std::string ToJson(const StepIndex& index) {
   StepIndexWriter writer;

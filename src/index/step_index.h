@@ -73,6 +73,14 @@ struct StepIndex {
   friend bool operator==(const StepIndex&, const StepIndex&) = default;
 };
 
+// How many values there are, reductions included: a scalar that stands in both
+// lists is one.
+int64_t CountValues(const StepIndex& index);
+
+// Whether anything was saved at the step of `index` itself. Else it only has
+// scalars of other steps.
+bool HasOwnValues(const StepIndex& index);
+
 // What ends the text, before the number: the CRC-32C of all that stands before.
 inline constexpr std::string_view kCheckKey = R"(, "index_crc32c": )";
 

@@ -23,7 +23,7 @@ class CsvExporter {
   ExportResult Export(const std::function<bool()>& go_on) {
     RefuseWholeTensors();
     wants_more_ = sink_("step,mode,mode_step,worker,tensor,value\n");
-    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+    ForEachWholeEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!go_on()) result_.interrupted = true;
       if (!wants_more_ || result_.interrupted) return false;
       if (!Add(entry)) left_out_.insert(entry.tensor());
@@ -48,7 +48,7 @@ class CsvExporter {
     if (!query_.reductions.empty()) return;
     const size_t all = ChooseTensors(trial_, query_).size();
     std::set<trial::Reader::TensorId> seen;
-    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+    ForEachWholeEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!entry.saved.value || !seen.insert(entry.found.id).second) {
         return true;
       }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "smdebug/error.h"
 #include "src/query/name_match.h"
 #include "src/trial/step_sweep.h"
 
@@ -52,6 +53,19 @@ void ForEachEntry(Trial& trial, const ExportQuery& query,
       }
     }
   }
+}
+
+void ForEachWholeEntry(Trial& trial, const ExportQuery& query,
+                       const std::function<bool(const ExportEntry&)>& visit) {
+  ForEachEntry(trial, query, [&](const ExportEntry& entry) {
+    try {
+      return visit(entry);
+    } catch (const FormatError&) {
+      return true;  // The trial has noted the damage.
+    } catch (const TensorUnavailableForStep&) {
+      return true;  // The file is missing, which is noted likewise.
+    }
+  });
 }
 
 }  // namespace smdebug::query

@@ -44,6 +44,11 @@ std::vector<trial::Reader::TensorId> ChooseTensors(Trial& trial,
 void ForEachEntry(Trial& trial, const ExportQuery& query,
                   const std::function<bool(const ExportEntry&)>& visit);
 
+// The same, but what `visit` cannot read because it is damaged is passed over;
+// Trial::damage() lists it.
+void ForEachWholeEntry(Trial& trial, const ExportQuery& query,
+                       const std::function<bool(const ExportEntry&)>& visit);
+
 // What an export did.
 struct ExportResult {
   int64_t entries = 0;  // Arrays, or rows.

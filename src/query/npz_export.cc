@@ -21,7 +21,7 @@ class NpzExporter {
         names_workers_(!query.worker && trial.Workers().size() > 1) {}
 
   ExportResult Export(const std::function<bool()>& go_on) {
-    ForEachEntry(trial_, query_, [&](const ExportEntry& entry) {
+    ForEachWholeEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!go_on()) {
         result_.interrupted = true;
         return false;

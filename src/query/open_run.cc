@@ -10,9 +10,11 @@
 
 #include "smdebug/error.h"
 #include "src/config/nearest.h"
+#include "src/query/name_match.h"
 #include "src/query/text.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
+#include "src/trial/reader.h"
 
 namespace smdebug::query {
 namespace {
@@ -30,6 +32,16 @@ std::string NearestSteps(const std::vector<int64_t>& steps, int64_t step) {
     return fmt::format("the last is {}", steps.back());
   }
   return fmt::format("the nearest are {} and {}", *std::prev(after), *after);
+}
+
+constexpr std::string_view kScalarPrefix = "scalar/";
+
+// "the tensors are a, b and 5 more".
+std::string TensorsText(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  if (names.empty()) return "the run has no tensors";
+  if (names.size() == 1) return "the only tensor is " + names.front();
+  return "the tensors are " + JoinSome(names, kMost);
 }
 
 }  // namespace
@@ -67,7 +79,12 @@ std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
   while (true) {
     const uint64_t known = watch ? watch->Changes() : 0;
     if (run::HoldsRun(*storage)) return storage;
-    if (!std::exchange(told, true)) waits(storage->root());
+    if (!std::exchange(told, true)) {
+      if (!run::HintAtRunsBelow(storage->root()).empty()) {
+        throw FormatError(storage->root(), run::WhyNoRun(*storage));
+      }
+      waits(storage->root());
+    }
     if (!go_on()) return nullptr;
     if (watch) {
       watch->Wait(known, kPiece);
@@ -99,14 +116,43 @@ std::unique_ptr<Trial> OpenRun(std::shared_ptr<Storage> storage,
 
 Tensor RequireTensor(Trial& trial, std::string_view name) {
   if (trial.HasTensor(name)) return trial.tensor(name);
-  const std::vector<std::string> names = trial.TensorNames();
+  std::vector<std::string> names = trial.TensorNames();
+  const std::string known = TensorsText(names);
+  // People name scalars without the prefix, and misspell them so.
+  if (!name.starts_with(kScalarPrefix)) {
+    for (std::string& one : names) {
+      if (one.starts_with(kScalarPrefix)) one.erase(0, kScalarPrefix.size());
+    }
+  }
   const std::string meant = config::DidYouMean(name, names);
-  throw Error(fmt::format(
-      "there is no tensor '{}'; {}", name,
-      meant.empty()
-          ? fmt::format("`smdebug ls {}` lists the {}", trial.path(),
-                        Counted(static_cast<int64_t>(names.size()), "tensor"))
-          : meant));
+  throw Error(fmt::format("there is no tensor '{}'; {}", name,
+                          meant.empty() ? known : meant));
+}
+
+void RequireMode(std::span<Trial* const> trials, Mode mode) {
+  if (mode == Mode::kGlobal) return;
+  std::vector<std::string> modes;
+  for (const Mode one : kModes) {
+    if (one == Mode::kGlobal) continue;
+    for (Trial* const trial : trials) {
+      if (trial->Steps(one, /*include_incomplete=*/true).empty()) continue;
+      if (one == mode) return;
+      modes.emplace_back(ModeName(one));
+      break;
+    }
+  }
+  throw Error(fmt::format("there is no saved step of {}; {}", ModeName(mode),
+                          modes.empty()
+                              ? "no step was saved in any mode"
+                              : "there are steps of " + Join(modes, " and ")));
+}
+
+void RequireMatch(const std::vector<std::string>& names,
+                  std::span<const std::string> regexes) {
+  if (regexes.empty() || names.empty()) return;
+  if (!KeepMatching(names, regexes).empty()) return;
+  throw Error(fmt::format("no tensor matches '{}'; {}", Join(regexes, "' or '"),
+                          TensorsText(names)));
 }
 
 int64_t RequireStep(const std::vector<int64_t>& steps,
@@ -119,6 +165,18 @@ int64_t RequireStep(const std::vector<int64_t>& steps,
   if (std::ranges::binary_search(steps, *step)) return *step;
   throw Error(fmt::format("{} has no saved step {}{}; {}", what, *step,
                           OfMode(mode), NearestSteps(steps, *step)));
+}
+
+void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
+                    bool include_incomplete) {
+  if (!step) return;
+  std::vector<int64_t> steps = trial.Steps(mode, include_incomplete);
+  for (const trial::Reader::Place& place :
+       trial::Reader::CompletePlaces(*trial.reader().Known(), mode)) {
+    steps.push_back(mode == Mode::kGlobal ? place.step : place.mode_step);
+  }
+  std::ranges::sort(steps);
+  RequireStep(steps, step, mode, "the run");
 }
 
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,20 @@ Tensor RequireTensor(Trial& trial, std::string_view name);
 int64_t RequireStep(const std::vector<int64_t>& steps,
                     std::optional<int64_t> step, Mode mode,
                     std::string_view what);
+
+// Throws Error, naming the modes there are, if none of `trials` has a step of
+// `mode`, complete or not.
+void RequireMode(std::span<Trial* const> trials, Mode mode);
+
+// Throws Error, naming tensors there are, if `names` are some and none of
+// `regexes`, which are some, matches one of them.
+void RequireMatch(const std::vector<std::string>& names,
+                  std::span<const std::string> regexes);
+
+// Throws Error as RequireStep() does if `step` is set and nothing was saved at
+// it, not even a scalar.
+void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
+                    bool include_incomplete);
 
 // Throws Error, naming the ones there are, if no such worker wrote in the run.
 void RequireWorker(Trial& trial, const std::optional<std::string>& worker);

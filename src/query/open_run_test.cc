@@ -42,6 +42,42 @@ TEST(OpenRunTest, TheRunThatIsAwaitedIsToldOfOnce) {
   EXPECT_THAT(told, SizeIs(2));
 }
 
+TEST(OpenRunTest, TheFolderOfManyRunsIsNotAwaited) {
+  const TempDir dir;
+  for (const char* name : {"b", "a"}) {
+    testing::PutFile(*OpenStorageAt(dir / (std::string("runs/") + name)),
+                     run::kEndMarkerKey, "");
+  }
+  const auto hint = HasSubstr("holds no run itself; `smdebug ls ");
+  EXPECT_THAT(
+      [&] {
+        AwaitRunFolder(
+            dir / "runs", [](const std::string&) {}, [] { return false; });
+      },
+      ThrowsMessage<FormatError>(hint));
+  // As create_trial() does, which waits for what is not there yet.
+  EXPECT_THAT([&] { Trial(OpenStorageAt(dir / "runs"), {}); },
+              ThrowsMessage<FormatError>(hint));
+  EXPECT_THAT([&] { OpenRun(dir / "runs"); }, ThrowsMessage<FormatError>(hint));
+}
+
+TEST(OpenRunTest, AStepOfScalarsAloneIsOne) {
+  testing::TestTrial made;
+  made.run.Declare({"worker_0"});
+  made.run.At(8)
+      .Rider("scalar/loss", 1, 4, Mode::kTrain, 2)
+      .Number("scalar/loss", 1)
+      .Publish();
+  made.run.End();
+  Trial& trial = made.Open();
+  trial.Steps();
+  RequireRunStep(trial, 4, Mode::kGlobal, /*include_incomplete=*/false);
+  RequireRunStep(trial, 8, Mode::kGlobal, /*include_incomplete=*/false);
+  RequireRunStep(trial, 2, Mode::kTrain, /*include_incomplete=*/true);
+  EXPECT_THAT([&] { RequireRunStep(trial, 5, Mode::kGlobal, false); },
+              ThrowsMessage<Error>(HasSubstr("the nearest are 4 and 8")));
+}
+
 TEST(OpenRunTest, WhatIsNotThereIsAnsweredByWhatIs) {
   testing::TestTrial made;
   made.run.Declare({"worker_0"});

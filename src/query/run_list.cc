@@ -15,6 +15,7 @@
 #include "src/query/name_match.h"
 #include "src/query/open_run.h"
 #include "src/query/rule_results.h"
+#include "src/query/run_summary.h"
 #include "src/run/survey.h"
 
 namespace smdebug::query {
@@ -84,7 +85,15 @@ void Read(const std::shared_ptr<Storage>& storage, ListedRun& listed) {
   for (const RuleResult& rule : rules.rules) {
     if (rule.status == kIssuesFound) listed.fired.push_back(rule.name);
   }
-  listed.damage = trial->damage();
+  listed.damage = SummarizeRun(*storage).damage;
+  for (const Damage& damage : trial->damage()) {
+    const auto is_known = [&](const Damage& known) {
+      return known.file == damage.file;
+    };
+    if (std::ranges::none_of(listed.damage, is_known)) {
+      listed.damage.push_back(damage);
+    }
+  }
   std::ranges::copy(rules.damage, std::back_inserter(listed.damage));
 }
 

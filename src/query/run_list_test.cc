@@ -79,6 +79,19 @@ TEST_F(RunListTest, DamageIsNamedAndHidesNoOtherRun) {
   EXPECT_EQ(torn.loss->step, 0);
 }
 
+TEST_F(RunListTest, ATruncatedEventFileIsDamageThoughNobodyReadsIt) {
+  Make("short", 0.5);
+  const std::string key =
+      "short/events/000000000000/000000000000_worker_0.tfevents";
+  ASSERT_TRUE(std::filesystem::exists(dir_ / key));
+  std::filesystem::resize_file(dir_ / key, 20);
+  const RunList list = ListRuns(dir_.path());
+  ASSERT_THAT(list.runs, SizeIs(1));
+  ASSERT_THAT(list.runs[0].damage, SizeIs(1));
+  EXPECT_EQ("short/" + list.runs[0].damage[0].file, key);
+  EXPECT_EQ(list.runs[0].loss->step, 4);
+}
+
 TEST_F(RunListTest, APatternChoosesByName) {
   Make("lr1", 1);
   Make("lr2", 2);

@@ -15,7 +15,7 @@ namespace smdebug::query {
 struct WorkerSummary {
   std::string worker;
   int64_t steps = 0;
-  int64_t values = 0;  // Index entries with a value, reductions included.
+  int64_t values = 0;  // As index::CountValues() has them.
   uint64_t bytes = 0;  // Of content.
   int64_t first_step = -1;
   int64_t last_step = -1;

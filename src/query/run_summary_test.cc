@@ -77,6 +77,17 @@ TEST_F(RunSummaryTest, AClaimAloneIsARunThatHasJustBegun) {
   EXPECT_THAT(summary.damage, IsEmpty());
 }
 
+TEST_F(RunSummaryTest, AScalarBetweenStepsIsAValueOnce) {
+  PutStep(4, "worker_0");
+  index::StepIndex index = IndexOf(4, "worker_0");
+  index.scalars = {{"scalar/loss", 1, Mode::kTrain, 1, {60, 20, 3u}},
+                   {"scalar/loss", 2, Mode::kTrain, 2, {80, 20, 4u}}};
+  // For smdebug 1.0 the latest stands in both lists.
+  index.tensors.push_back({"scalar/loss", {80, 20, 4u}});
+  PutFile(*storage_, run::IndexFileKey(4, "worker_0"), ToJson(index));
+  EXPECT_EQ(SummarizeRun(*storage_).workers[0].values, 4);
+}
+
 TEST_F(RunSummaryTest, CountsARunOfSmdebug1WithoutLedger) {
   PutCollections("worker_0", 1);
   for (const int64_t step : {10, 500, 1500}) PutStep(step, "worker_0");

@@ -1,11 +1,15 @@
 #include "src/query/series.h"
 
 #include <algorithm>
+#include <exception>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/config/reduction_config.h"
 #include "src/query/open_run.h"
 #include "src/query/text.h"
 
@@ -18,12 +22,14 @@ class SeriesReader {
   SeriesReader(const Tensor& tensor, const SeriesQuery& query)
       : tensor_(tensor), mode_(query.mode), worker_(query.worker) {}
 
-  // Whether the first value saved has one element.
+  // Whether the first value that can be read has one element.
   bool IsScalar(const std::vector<int64_t>& steps) const {
     for (const int64_t step : steps) {
       if (!SavedAt(step).value) continue;
-      const Value value = tensor_.At(step, mode_, who());
-      return value.size() == 1 && value.dtype() != DType::kString;
+      const auto value =
+          IfWhole(step, [&] { return tensor_.At(step, mode_, who()); });
+      if (!value) continue;
+      return value->size() == 1 && value->dtype() != DType::kString;
     }
     return false;
   }
@@ -32,13 +38,15 @@ class SeriesReader {
     Series series;
     for (const int64_t step : steps) {
       if (!SavedAt(step).value) continue;
-      const Value value = tensor_.At(step, mode_, who());
-      if (value.size() != 1) {
+      const auto value =
+          IfWhole(step, [&] { return tensor_.At(step, mode_, who()); });
+      if (!value) continue;
+      if (value->size() != 1) {
         throw Error(fmt::format(
             "'{}' has {} at step {}, one before; ask for a reduction",
-            tensor_.name(), Counted(value.size(), "element"), step));
+            tensor_.name(), Counted(value->size(), "element"), step));
       }
-      Add(step, value.Get(0), series);
+      Add(step, value->Get(0), series);
     }
     return series;
   }
@@ -52,9 +60,23 @@ class SeriesReader {
           saved.value || std::ranges::find(saved.reductions, reduction) !=
                              saved.reductions.end();
       if (!has) continue;
-      Add(step, tensor_.ReductionValue(step, reduction, mode_, who()), series);
+      const auto value = IfWhole(step, [&] {
+        return tensor_.ReductionValue(step, reduction, mode_, who());
+      });
+      if (value) Add(step, *value, series);
     }
     return series;
+  }
+
+  // Throws what kept a step from being read, if anything did.
+  void RethrowDamage() const {
+    if (!damage_.empty()) std::rethrow_exception(damage_.begin()->second);
+  }
+
+  std::vector<int64_t> DamagedSteps() const {
+    std::vector<int64_t> steps;
+    for (const auto& [step, error] : damage_) steps.push_back(step);
+    return steps;
   }
 
   // What could be plotted instead of a reduction that is nowhere.
@@ -79,6 +101,20 @@ class SeriesReader {
   Tensor::Saved SavedAt(int64_t step) const {
     return tensor_.SavedAt(step, mode_, who());
   }
+  // What `read` gives; nullopt if it is damaged or its file is missing, which
+  // the trial has noted.
+  template <typename Read>
+  auto IfWhole(int64_t step, Read read) const
+      -> std::optional<decltype(read())> {
+    try {
+      return read();
+    } catch (const FormatError&) {
+      damage_.try_emplace(step, std::current_exception());
+    } catch (const TensorUnavailableForStep&) {
+      damage_.try_emplace(step, std::current_exception());
+    }
+    return std::nullopt;
+  }
   static void Add(int64_t step, double value, Series& series) {
     series.steps.push_back(step);
     series.values.push_back(value);
@@ -87,6 +123,7 @@ class SeriesReader {
   const Tensor tensor_;
   const Mode mode_;
   const std::optional<std::string> worker_;
+  mutable std::map<int64_t, std::exception_ptr> damage_;  // By step.
 };
 
 // Which series it is.
@@ -95,7 +132,8 @@ Json HeadJson(const TensorSeries& series) {
           {"reduction",
            series.reduction ? Json(ReductionName(*series.reduction)) : Json()},
           {"mode", ModeName(series.mode)},
-          {"worker", series.worker ? Json(*series.worker) : Json()}};
+          {"worker", series.worker ? Json(*series.worker) : Json()},
+          {"damaged", series.damaged}};
 }
 
 }  // namespace
@@ -103,9 +141,13 @@ Json HeadJson(const TensorSeries& series) {
 ReducedName SplitReduced(Trial& trial, const std::string& name) {
   const size_t colon = name.rfind(':');
   if (colon == std::string::npos || trial.HasTensor(name)) return {name, {}};
-  const auto reduction = ParseReduction(name.substr(colon + 1));
-  if (!reduction) return {name, {}};
-  return {name.substr(0, colon), reduction};
+  const std::string tensor = name.substr(0, colon);
+  const std::string end = name.substr(colon + 1);
+  const auto reduction = ParseReduction(end);
+  if (reduction) return {tensor, reduction};
+  if (!trial.HasTensor(tensor)) return {name, {}};
+  throw Error(fmt::format("there is no reduction '{}' of '{}'; expected {}",
+                          end, tensor, config::AllowedReductions(end)));
 }
 
 TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
@@ -120,15 +162,18 @@ TensorSeries ReadSeries(Trial& trial, const SeriesQuery& query) {
   result.reduction = query.reduction ? query.reduction : name.reduction;
   if (!result.reduction && reader.IsScalar(steps)) {
     result.series = reader.ReadValues(steps);
+    result.damaged = reader.DamagedSteps();
     return result;
   }
   if (!result.reduction) result.reduction = Reduction{ReductionOp::kMean};
   result.series = reader.ReadReductions(steps, *result.reduction);
   if (result.series.steps.empty()) {
+    reader.RethrowDamage();
     throw Error(fmt::format("there is no {} of '{}' to plot; {}",
                             ReductionName(*result.reduction), tensor.name(),
                             reader.Alternatives(steps)));
   }
+  result.damaged = reader.DamagedSteps();
   return result;
 }
 

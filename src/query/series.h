@@ -18,8 +18,9 @@ Json ToJson(const TensorSeries& series);
 // The same, with `buckets` of the series in place of its points.
 Json ToJson(const TensorSeries& series, std::span<const SeriesBucket> buckets);
 
-// "fc.weight:abs_mean" taken apart, unless the run has a tensor of that name or
-// the end is no reduction.
+// "fc.weight:abs_mean" taken apart, unless the run has a tensor of that name.
+// Throws Error, naming the reductions, if the end is none and the rest is a
+// tensor.
 struct ReducedName {
   std::string tensor;
   std::optional<Reduction> reduction;

@@ -86,7 +86,7 @@ TEST(DownsampleTest, WhatIsNotFiniteIsCountedAndHidesNothing) {
   EXPECT_EQ(buckets[0].neg_inf, 1);
   EXPECT_EQ(
       ToJson({.tensor = "x", .series = series}, buckets).dump(),
-      R"({"tensor":"x","reduction":null,"mode":"GLOBAL","worker":null,)"
+      R"({"tensor":"x","reduction":null,"mode":"GLOBAL","worker":null,"damaged":[],)"
       R"("buckets":[{"first_step":0,"last_step":5,"count":6,"first":"NaN",)"
       R"("last":"NaN","min":1.0,"max":2.0,"min_step":3,"max_step":1,"nan":2,)"
       R"("pos_inf":1,"neg_inf":1}]})");

@@ -52,6 +52,9 @@ class StepFollower {
   // What is new since the last call. Throws ConfigError for a bad pattern.
   std::vector<StepLine> Poll();
 
+  // Whether any tensor met so far is one whose numbers are shown.
+  bool watches_any() const noexcept { return !watched_.empty(); }
+
  private:
   // How a tensor is shown.
   enum class Kind { kUnknown, kNumber, kMany };

@@ -26,6 +26,12 @@ std::string Join(std::span<const std::string> parts,
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string JoinSome(std::span<const std::string> parts, size_t most) {
+  if (parts.size() <= most + 1) return Join(parts);
+  return fmt::format("{} and {} more", Join(parts.first(most)),
+                     parts.size() - most);
+}
+
 std::string ShortNumber(double value) {
   constexpr double kLargestWhole = 1e15;  // Exact in a double, and readable.
   if (std::isfinite(value) && std::abs(value) < kLargestWhole &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@ using base::Counted;
 // "a, b, c".
 std::string Join(std::span<const std::string> parts,
                  std::string_view separator = ", ");
+
+// The first `most` of them: "a, b and 5 more"; all if there is one more.
+std::string JoinSome(std::span<const std::string> parts, size_t most);
 
 // For people: six significant digits, whole numbers whole; "nan", "inf".
 std::string ShortNumber(double value);

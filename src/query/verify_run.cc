@@ -42,6 +42,19 @@ std::optional<size_t> FindBreak(Bytes file) {
   return std::nullopt;
 }
 
+// Where the last value ends that the index names.
+uint64_t EndOfValues(const StepIndex& index) {
+  uint64_t end = 0;
+  const auto take = [&](const auto& entries) {
+    for (const auto& entry : entries) {
+      end = std::max(end, entry.location.start + entry.location.length);
+    }
+  };
+  take(index.scalars);
+  take(index.tensors);
+  return end;
+}
+
 // Whether it is one of a whole folder of the run.
 bool IsOfFolder(const Damage& damage) {
   return std::ranges::find(run::kRunPrefixes, damage.file, run::FolderOf) !=
@@ -126,15 +139,16 @@ class Verifier {
       return;
     }
     const size_t before = result_.damage.size();
+    const uint64_t needed = EndOfValues(index);
     std::set<uint64_t> riders;
     for (const auto& entry : index.scalars) {
       riders.insert(entry.location.start);
-      VerifyValue(key, blob->bytes, entry.name, entry.location);
+      VerifyValue(key, blob->bytes, entry.name, needed, entry.location);
     }
     for (const auto& entry : index.tensors) {
       // A rider that stands in both lists is one value.
       if (riders.contains(entry.location.start)) continue;
-      VerifyValue(key, blob->bytes, entry.name, entry.location,
+      VerifyValue(key, blob->bytes, entry.name, needed, entry.location,
                   entry.stored_as);
     }
     if (!first_time) return;
@@ -150,16 +164,16 @@ class Verifier {
   }
 
   void VerifyValue(const std::string& key, Bytes file, const std::string& name,
-                   const Location& location,
+                   uint64_t needed, const Location& location,
                    const std::string& stored_as = {}) {
     ++result_.values;
     if (!location.crc32c) ++result_.without_checksum;
     if (location.start > file.size() ||
         location.length > file.size() - location.start) {
       AddDamage(key,
-                fmt::format("is cut short: bytes {} to {} of {} are missing",
-                            location.start, location.start + location.length,
-                            file.size()),
+                fmt::format("is cut short: it ends after {} bytes, its index "
+                            "names values up to byte {}",
+                            file.size(), needed),
                 name, DamageKind::kShortContent);
       return;
     }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/host.h"
 #include "src/base/json_reader.h"
@@ -245,8 +248,10 @@ bool HoldsRun(const Storage& storage) {
 std::string WhyNoRun(const Storage& storage) {
   const Survey survey = LookAt(storage);
   if (!survey.is_starting()) {
-    return "holds no run: it has no collections, index, events or ledger files "
-           "and no end marker";
+    const std::string hint = HintAtRunsBelow(storage.root());
+    return hint.empty() ? "holds no run: it has no collections, index, events "
+                          "or ledger files and no end marker"
+                        : "holds no run itself; " + hint;
   }
   const RunInfo& info = survey.info;
   return fmt::format("holds no run yet: {}",
@@ -256,6 +261,27 @@ std::string WhyNoRun(const Storage& storage) {
                                        "before to {}",
                                        survey.claim->pid, survey.claim->host,
                                        survey.claim->moving));
+}
+
+std::string HintAtRunsBelow(const std::string& root) {
+  namespace fs = std::filesystem;
+  constexpr int64_t kMostRuns = 1000;
+  int64_t runs = 0;
+  std::error_code code;
+  if (!fs::is_directory(root, code)) return {};
+  for (fs::directory_iterator it(root, code), end;
+       !code && it != end && runs < kMostRuns; it.increment(code)) {
+    try {
+      std::error_code gone;  // Since it was listed.
+      if (it->is_directory(gone) && HoldsRun(*OpenStorage(it->path().string())))
+        ++runs;
+    } catch (const Error&) {
+      continue;  // Nothing that can be listed.
+    }
+  }
+  if (runs == 0) return {};
+  return fmt::format("`smdebug ls {}` lists the {} in it", root,
+                     runs == 1 ? "run" : base::Counted(runs, "run"));
 }
 
 bool IsOfThisMachine(const Survey& survey) {

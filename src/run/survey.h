@@ -57,6 +57,11 @@ bool HoldsRun(const Storage& storage);
 // Why HoldsRun() is false, for people. Throws IoError.
 std::string WhyNoRun(const Storage& storage);
 
+// Where to look instead of in `root`, a folder that holds no run, if folders
+// right below it do: "`smdebug ls runs` lists the 3 runs in it". Empty if none
+// does, or for a store that is no local folder.
+std::string HintAtRunsBelow(const std::string& root);
+
 // Whether everybody who writes the run is a process that this one can see, so
 // that its info knows and does not guess.
 bool IsOfThisMachine(const Survey& survey);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,13 +71,22 @@ void Catalog::Add(int64_t step, std::string_view worker,
     places_.Push(epoch_, record.place);
     place = static_cast<uint32_t>(places_.size());
   }
-  files_.Push(epoch_, {step, worker_number, place});
+  int64_t last_step = step;
+  for (const index::ScalarEntry& scalar : index.scalars) {
+    if (range.Holds(scalar.step)) last_step = std::max(last_step, scalar.step);
+  }
+  files_.Push(epoch_, {step, last_step, worker_number, place});
   workers_.Change(epoch_, worker_number).steps.Insert(epoch_, step);
 
-  const Mode mode = Step(step, index.mode, index.mode_step).mode;
+  const bool has_data = index::HasOwnValues(index);
+  const Mode mode = has_data ? Step(step, index.mode, index.mode_step).mode
+                             : Step(step, Mode::kGlobal, step).mode;
   StepRow& row = steps_.Change(epoch_, step);
   ++row.workers;
-  row.has_data |= !index.tensors.empty() || !index.shapes.empty();
+  if (has_data && !row.has_data) {
+    row.has_data = true;
+    ++whole_count_;
+  }
 
   // Riders first: where one was saved again at the file's own step, the entry
   // of the tensor payload is the later value.
@@ -85,7 +95,12 @@ void Catalog::Add(int64_t step, std::string_view worker,
     riders.insert(scalar.location.start);
     if (!range.Holds(scalar.step)) continue;
     const Mode own = Step(scalar.step, scalar.mode, scalar.mode_step).mode;
-    AddRecord(scalar.name, EntryOf(scalar.step, scalar.location, file), own);
+    TensorRow& rider = AddRecord(
+        scalar.name, EntryOf(scalar.step, scalar.location, file), own);
+    if (!std::exchange(rider.rides, true)) ++rider_count_;
+    if (!FindStep(scalar.step)->has_scalars) {
+      steps_.Change(epoch_, scalar.step).has_scalars = true;
+    }
   }
   for (const index::TensorEntry& tensor : index.tensors) {
     if (!riders.empty() && riders.contains(tensor.location.start)) continue;
@@ -106,14 +121,14 @@ void Catalog::Add(int64_t step, std::string_view worker,
   }
 }
 
-void Catalog::AddRecord(std::string_view name, const Entry& entry, Mode mode) {
-  if (const auto split = SplitReductionName(name)) {
-    Entry reduced = entry;
-    reduced.part = Part::Of(split->reduction);
-    Insert(Row(split->tensor), reduced, mode);
-    return;
-  }
-  Insert(Row(name), entry, mode);
+TensorRow& Catalog::AddRecord(std::string_view name, const Entry& entry,
+                              Mode mode) {
+  const auto split = SplitReductionName(name);
+  TensorRow& row = Row(split ? split->tensor : name);
+  Entry added = entry;
+  if (split) added.part = Part::Of(split->reduction);
+  Insert(row, added, mode);
+  return row;
 }
 
 void Catalog::AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode) {
@@ -151,6 +166,8 @@ void Catalog::Forget(int64_t step) {
     }
   }
   steps_.Filter(epoch_, [&](const StepRow& row) { return row.step >= step; });
+  whole_count_ =
+      static_cast<size_t>(std::ranges::count(steps_, true, &StepRow::has_data));
   for (auto& globals : globals_) {
     globals.Filter(epoch_,
                    [&](const ModeRow& row) { return row.step >= step; });
@@ -159,8 +176,7 @@ void Catalog::Forget(int64_t step) {
     workers_.Change(epoch_, i).steps.Filter(
         epoch_, [&](int64_t known) { return known >= step; });
   }
-  // Scalars ride to steps before their file's, so files are as old as they are.
-  while (first_file_ < files_.size() && files_[first_file_].step < step) {
+  while (first_file_ < files_.size() && files_[first_file_].last_step < step) {
     ++first_file_;
   }
   files_.DropBefore(epoch_, first_file_);
@@ -265,15 +281,23 @@ TensorRow& Catalog::Row(std::string_view name) {
 }
 
 const StepRow& Catalog::Step(int64_t step, Mode mode, int64_t mode_step) {
-  if (const StepRow* known = steps_.Find(step)) return *known;
+  const StepRow* known = steps_.Find(step);
+  // Of a step without data, a scalar or a file may have given just the number.
+  const bool is_new = known == nullptr;
+  const bool is_vague =
+      !is_new && !known->has_data && known->mode == Mode::kGlobal;
+  if (!is_new && (!is_vague || mode == Mode::kGlobal)) return *known;
   modes_ |= ModeBit(mode);
   auto& globals = globals_[ModeIndex(mode)];
   // The first global step of a mode step keeps it.
   if (globals.Find(mode_step) == nullptr) {
     globals.Insert(epoch_, {mode_step, step});
   }
-  steps_.Insert(epoch_, {.step = step, .mode_step = mode_step, .mode = mode});
-  return *steps_.Find(step);
+  if (is_new) steps_.Insert(epoch_, {.step = step});
+  StepRow& row = steps_.Change(epoch_, step);
+  row.mode = mode;
+  row.mode_step = mode_step;
+  return row;
 }
 
 }  // namespace smdebug::trial

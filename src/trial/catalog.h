@@ -83,8 +83,9 @@ struct Entry {
 // One step of one worker that was taken in.
 struct IndexFile {
   int64_t step = 0;
-  uint32_t worker = 0;  // A number of Catalog::worker().
-  uint32_t place = 0;   // A number of the catalog's list; 0: the step's own.
+  int64_t last_step = 0;  // Of its scalars; they can be of later steps.
+  uint32_t worker = 0;    // A number of Catalog::worker().
+  uint32_t place = 0;     // A number of the catalog's list; 0: the step's own.
 };
 
 // One tensor over the run. Entries are in the order of steps; those of one step
@@ -94,7 +95,8 @@ struct TensorRow {
   const std::string* name = nullptr;
   std::shared_ptr<const std::string> original_name = {};
   SharedSorted<Entry, &Entry::step> entries = {};
-  uint8_t modes = 0;  // Bit ModeIndex(): has entries in that mode.
+  uint8_t modes = 0;   // Bit ModeIndex(): has entries in that mode.
+  bool rides = false;  // Some entry is of a scalar that rode in a later file.
 
   std::span<const Entry> At(int64_t step) const { return entries.At(step); }
 };
@@ -104,8 +106,9 @@ struct StepRow {
   int64_t step = 0;
   int64_t mode_step = 0;
   Mode mode = Mode::kGlobal;
-  bool has_data = false;  // Has a file with content; else scalars ride to it.
-  uint32_t workers = 0;   // Who wrote an index file for it.
+  bool has_data = false;     // Something was saved at it: a whole step.
+  bool has_scalars = false;  // Scalars ride to it.
+  uint32_t workers = 0;      // Who wrote an index file for it.
 };
 
 // Names and their numbers. A name stays where it is as long as the table.
@@ -162,9 +165,13 @@ class Catalog {
   std::optional<TensorId> Find(std::string_view name) const;
   size_t tensor_count() const noexcept { return tensors_.size(); }
   const TensorRow& tensor(TensorId id) const { return tensors_[id]; }
+  // How many tensors ride: the only ones at a step without data.
+  size_t rider_count() const noexcept { return rider_count_; }
 
   // In order of steps, those without data too.
   const Steps& steps() const noexcept { return steps_; }
+  // How many of them have data.
+  size_t whole_count() const noexcept { return whole_count_; }
   // nullptr if the step is not known.
   const StepRow* FindStep(int64_t step) const { return steps_.Find(step); }
   std::optional<int64_t> GlobalStep(Mode mode, int64_t mode_step) const;
@@ -226,14 +233,16 @@ class Catalog {
   TensorRow& Row(std::string_view name);
   const StepRow& Step(int64_t step, Mode mode, int64_t mode_step);
   void Insert(TensorRow& row, const Entry& entry, Mode mode);
-  void AddRecord(std::string_view name, const Entry& entry, Mode mode);
+  TensorRow& AddRecord(std::string_view name, const Entry& entry, Mode mode);
   void AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode);
 
   Epoch epoch_ = 0;
   std::shared_ptr<Names> names_ = std::make_shared<Names>();
   SharedVector<TensorRow, 64> tensors_;
   TensorId next_row_ = 0;  // Where the next entry may be.
+  size_t rider_count_ = 0;
   Steps steps_;
+  size_t whole_count_ = 0;
   std::array<SharedSorted<ModeRow, &ModeRow::mode_step>, 4> globals_;
   SharedVector<IndexFile> files_;
   uint32_t first_file_ = 0;  // Those before are forgotten.

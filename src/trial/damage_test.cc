@@ -16,9 +16,12 @@ namespace {
 
 using testing::TestTrial;
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 
 const std::string kWorker = "worker_0";
 
@@ -90,7 +93,9 @@ TEST_F(DamageTest, AFlippedBitInAPayloadIsNoticedAndSparesTheOtherTensors) {
     file[one] = 1;
   });
   Trial& trial = made_.Open();
-  EXPECT_THROW(trial.tensor("x").At(1), FormatError);
+  EXPECT_THAT([&] { trial.tensor("x").At(1); },
+              ThrowsMessage<FormatError>(
+                  AllOf(StartsWith(key), HasSubstr("(step 1)"))));
   EXPECT_THROW(trial.tensor("x").At(1), FormatError);
   EXPECT_EQ(trial.tensor("y").At(1).Get(0), 7);
   ASSERT_EQ(trial.damage().size(), 1u);

@@ -98,8 +98,12 @@ class Reader {
 
   // About whole steps. None of these looks for new steps, except the first.
 
-  // Complete steps from `first` on, over all modes, in order; the first `most`.
+  // Complete steps from `first` on, over all modes, in order, also those that
+  // have nothing but scalars; the first `most`.
   std::vector<int64_t> StepsFrom(int64_t first, int64_t most);
+  // Whether scalars were saved at `step`, which is complete, perhaps without a
+  // file of its own. Does not look for new steps.
+  bool HasScalarsAt(int64_t step) const;
   // Steps before `step` are needed no more. They are forgotten once they are
   // half of what is known, as if they were not in the run.
   void Forget(int64_t step);

@@ -56,11 +56,14 @@ void Scanner::ScanAll() {
 void Scanner::ForgetOldSteps() {
   if (!options_->recent_steps) return;
   const auto most = static_cast<size_t>(*options_->recent_steps);
-  const Catalog::Steps& steps = catalog_.steps();
   // Seldom, since it looks at every tensor.
-  if (steps.size() < 2 * most) return;
-  auto first = steps.end();
-  std::advance(first, -static_cast<ptrdiff_t>(most));
+  if (catalog_.whole_count() < 2 * most) return;
+  // Scalars between two whole steps came with the second.
+  size_t old = catalog_.whole_count() - most;
+  auto first = catalog_.steps().begin();
+  for (;; ++first) {
+    if (first->has_data && old-- == 0) break;
+  }
   forgotten_ = first->step;
   catalog_.Forget(forgotten_);
 }

@@ -16,13 +16,20 @@ Reader::Place PlaceOf(const StepRow& row) {
 
 // Brings the order of names up to date with the catalog, which only grows.
 void Extend(StepCursor& cursor, const Catalog& catalog) {
-  if (cursor.by_name.size() == catalog.tensor_count()) return;
-  cursor.by_name.resize(catalog.tensor_count());
-  std::iota(cursor.by_name.begin(), cursor.by_name.end(), 0U);
-  std::ranges::sort(cursor.by_name, {}, [&](Catalog::TensorId id) {
-    return std::string_view(*catalog.tensor(id).name);
-  });
-  cursor.next.resize(catalog.tensor_count());
+  if (cursor.by_name.size() != catalog.tensor_count()) {
+    cursor.by_name.resize(catalog.tensor_count());
+    std::iota(cursor.by_name.begin(), cursor.by_name.end(), 0U);
+    std::ranges::sort(cursor.by_name, {}, [&](Catalog::TensorId id) {
+      return std::string_view(*catalog.tensor(id).name);
+    });
+    cursor.next.resize(catalog.tensor_count());
+  }
+  if (cursor.riders.size() != catalog.rider_count()) {
+    cursor.riders.clear();
+    std::ranges::copy_if(
+        cursor.by_name, std::back_inserter(cursor.riders),
+        [&](Catalog::TensorId id) { return catalog.tensor(id).rides; });
+  }
 }
 
 }  // namespace
@@ -33,9 +40,17 @@ std::vector<int64_t> Reader::StepsFrom(int64_t first, int64_t most) {
   std::vector<int64_t> steps;
   for (auto it = rows.LowerBound(first);
        it != rows.end() && std::ssize(steps) < most; ++it) {
-    if (it->has_data && known->IsComplete(*it)) steps.push_back(it->step);
+    if ((it->has_data || it->has_scalars) && known->IsComplete(*it)) {
+      steps.push_back(it->step);
+    }
   }
   return steps;
+}
+
+bool Reader::HasScalarsAt(int64_t step) const {
+  const SnapshotPtr known = Known();
+  const StepRow* row = known->catalog().FindStep(step);
+  return row != nullptr && row->has_scalars && known->IsComplete(*row);
 }
 
 void Reader::Forget(int64_t step) {
@@ -59,11 +74,12 @@ void Reader::FillTable(int64_t step, WorkerName worker, StepCursor& cursor,
   if (const StepRow* row = catalog.FindStep(step)) {
     const Place place = PlaceOf(*row);
     table.known = true;
+    table.is_whole = row->has_data;
     table.mode = place.mode;
     table.mode_step = place.mode_step;
   }
   Extend(cursor, catalog);
-  for (const TensorId id : cursor.by_name) {
+  for (const TensorId id : table.is_whole ? cursor.by_name : cursor.riders) {
     const std::span<const Entry> entries =
         catalog.tensor(id).entries.At(step, cursor.next[id]);
     if (entries.empty()) continue;

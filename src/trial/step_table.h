@@ -30,7 +30,8 @@ struct StepTable {
   int64_t step = -1;
   Mode mode = Mode::kGlobal;
   int64_t mode_step = -1;
-  bool known = false;                // Whether the run has the step.
+  bool known = false;                // Whether the run has the step,
+  bool is_whole = false;             // and more of it than scalars that ride.
   std::vector<SavedTensor> tensors;  // By name.
   std::vector<Entry> entries;
 
@@ -43,6 +44,7 @@ struct StepTable {
 // search; and the order of names.
 struct StepCursor {
   std::vector<Catalog::TensorId> by_name;
+  std::vector<Catalog::TensorId> riders;  // Those of them that ride.
   // By tensor: its first entry after the last table (SharedSorted::At).
   std::vector<std::pair<uint32_t, uint32_t>> next;
 };

@@ -1,8 +1,10 @@
 // The queries of Reader about one tensor.
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "smdebug/error.h"
 #include "src/run/keys.h"
@@ -10,6 +12,19 @@
 #include "src/trial/value_reader.h"
 
 namespace smdebug::trial {
+namespace {
+
+// "Saved: abs_max, min."; empty without reductions.
+std::string WhatIsSaved(const Found& found) {
+  std::set<std::string> names;
+  for (const Reduction& reduction : found.Saved().reductions) {
+    names.insert(ReductionName(reduction));
+  }
+  if (names.empty()) return {};
+  return fmt::format("Saved: {}.", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 const Entry* Found::Get(Part part) const {
   const auto last =
@@ -121,7 +136,7 @@ Value Reader::ValueOf(const Found& found) {
   const Entry* entry = found.Get(Part::Value());
   if (entry == nullptr) {
     throw TensorUnavailableForStep(found.name(), found.step, found.mode,
-                                   found.has_reductions());
+                                   found.has_reductions(), WhatIsSaved(found));
   }
   return Read(found, *entry);
 }
@@ -269,7 +284,8 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
     const std::string name = ContentName(snapshot, entry);
     const std::string reason(error.reason());
     NoteDamage({name, reason, tensor, error.kind()});
-    throw FormatError(name, reason, error.kind());
+    throw FormatError(name, fmt::format("{} (step {})", reason, entry.step),
+                      error.kind());
   }
 }
 

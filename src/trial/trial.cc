@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/config/nearest.h"
 #include "src/trial/reader.h"
 
 namespace smdebug {
@@ -62,7 +63,10 @@ bool Trial::HasTensor(std::string_view name) {
 
 Tensor Trial::tensor(std::string_view name) {
   const auto id = reader_->Find(name);
-  if (!id) throw TensorUnavailable(name);
+  if (!id) {
+    throw TensorUnavailable(name,
+                            config::DidYouMean(name, reader_->TensorNames({})));
+  }
   return {reader_.get(), &reader_->NameOf(*id), *id};
 }
 
@@ -93,6 +97,10 @@ std::map<std::string, Collection, std::less<>> Trial::Collections() const {
 
 std::optional<Collection> Trial::FindCollection(std::string_view name) const {
   return reader_->FindCollection(name);
+}
+
+bool Trial::HasScalarsAt(int64_t step) const {
+  return reader_->HasScalarsAt(step);
 }
 
 StepState Trial::HasPassedStep(int64_t step, Mode mode) {

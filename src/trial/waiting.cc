@@ -27,6 +27,7 @@ constexpr milliseconds kAskEvery{100};
 void Reader::AwaitRun() {
   const Clock::time_point start = Clock::now();
   bool warned = false;
+  bool looked_below = false;
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     // The marker first: what was there before it is seen by the listing.
@@ -43,6 +44,10 @@ void Reader::AwaitRun() {
     const auto collections = Commit(std::move(draft))->collections;
     if (collections->complete()) return;
     if (ended) throw MissingCollectionFiles(storage_->root());
+    if (!std::exchange(looked_below, true) && !run::HoldsRun(*storage_) &&
+        !run::HintAtRunsBelow(storage_->root()).empty()) {
+      throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
+    }
     if (!warned && Clock::now() - start > kPatience) {
       warned = true;
       base::LogWarning(

@@ -7,6 +7,7 @@ from typing import Any, Union
 import numpy as np
 
 from smdebug import _core
+from smdebug.exceptions import SMDebugTypeError
 
 # Where the values are: (address, dtype, shape, strides in elements, owner of the memory), or
 # (texts, "str", shape, None, owner), or why there are none. See python/src/borrowed_tensor.h.
@@ -46,11 +47,14 @@ def _text(item: object) -> str:
     return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
 
 
-def to_number(value: object) -> float:
-    """The one number in `value`; TypeError or ValueError if it is not one number."""
-    if isinstance(value, (bool, int, float)):
-        return float(value)
-    item = value.item() if hasattr(value, "item") else np.asarray(value).item()
-    if isinstance(item, (str, bytes)):
-        raise TypeError(f"{item!r} is not a number")
-    return float(item)
+def one_number(key: str, value: object) -> float:
+    """The one number in `value`; SMDebugTypeError, which names `key`, if it is not one number."""
+    try:
+        if isinstance(value, (bool, int, float)):
+            return float(value)
+        item = value.item() if hasattr(value, "item") else np.asarray(value).item()
+        if isinstance(item, (str, bytes)):
+            raise TypeError(f"{item!r} is a string")
+        return float(item)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise SMDebugTypeError(f"{key} is not one number: {error}") from error

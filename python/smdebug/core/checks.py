@@ -46,14 +46,14 @@ def whole_number(key: str, value: object, least: int | None = None) -> int:
     return number
 
 
-def integer(key: str, value: object) -> int:
+def integer(key: str, value: object, allowed: str = "a whole number") -> int:
     """`value`, an int or what can be an index, as NumPy's are; SMDebugTypeError for the rest."""
     if isinstance(value, bool):
-        refuse_type(key, value, "a whole number")
+        refuse_type(key, value, allowed)
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        refuse_type(key, value, "a whole number")
+        refuse_type(key, value, allowed)
     if not -MOST <= number <= MOST:
         refuse(key, value, f"a whole number of at most {MOST}")
     return number

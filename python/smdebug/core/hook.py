@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
-from smdebug.core.arrays import Description, describe_array, to_number
+from smdebug.core.arrays import Description, describe_array, one_number
 from smdebug.core.checks import (
     flag,
     integer,
@@ -33,7 +33,7 @@ from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
+from smdebug.exceptions import SMDebugError, SMDebugValueError
 
 HookType = TypeVar("HookType", bound="BaseHook")
 
@@ -105,7 +105,11 @@ class BaseHook:
         self.include_workers = include_workers
         self.rules = names("rules", rules, "a rule")
         _core.check_rules(self.rules)
-        self.stop_on_rule = flag("stop_on_rule", stop_on_rule)
+        if not isinstance(stop_on_rule, bool):
+            refuse_type("stop_on_rule", stop_on_rule, "True or False")
+        if stop_on_rule and not self.rules:
+            refuse("stop_on_rule", stop_on_rule, "False, since rules names no rule")
+        self.stop_on_rule = stop_on_rule
         self._guard: _core.RuleGuard | None = None
         self.collection_manager = self._make_collections()
         settings = self._settings()
@@ -369,11 +373,12 @@ class BaseHook:
         """Waits until everything of the steps that have ended can be read; whether it can.
 
         False if `timeout`, in seconds, passes first, if the disk does not answer, if anything was
-        lost, and for a scalar that came after its step was written, which appears with the next.
+        lost, for a scalar that came after its step was written, which appears with the next, and
+        for a `timeout` that is not a number of at least 0.
         """
-        seconds = None if timeout is None else not_negative("timeout", timeout)
         core = self._core
         try:
+            seconds = None if timeout is None else not_negative("timeout", timeout)
             return core is None or core.flush(seconds)
         except Exception as error:
             if must_raise(self, "flush", error):
@@ -454,14 +459,14 @@ class BaseHook:
         if core is None:
             return
         try:
-            number = to_number(value)
-        except (TypeError, ValueError, RuntimeError) as error:
-            wrong = SMDebugTypeError(f"scalar {name} is not one number: {error}")
-            if self._leave_out(f"scalar/{name}", wrong):
-                raise wrong from error
+            number = one_number("value", value)
+            when = None if timestamp is None else one_number("timestamp", timestamp)
+            at = None if step is None else integer("step", step, "a whole number of at least 0")
+        except SMDebugError as wrong:
+            if self._leave_out(f"{self.SCALAR_PREFIX}{name}", wrong):
+                raise
             return
-        at = None if step is None else integer(f"step of scalar '{name}'", step)
-        core.save_scalar(str(name), number, timestamp, at)
+        core.save_scalar(str(name), number, when, at)
 
     @fails_open
     def save_tensor(
@@ -476,6 +481,7 @@ class BaseHook:
         the first, or where a framework's hook can tell. Each collection's own schedule and
         reductions count; one that is missing is made.
         """
+        text("tensor_name", tensor_name)
         collections = names("collections_to_write", collections_to_write)
         for name in collections:
             if name not in self.collection_manager.collections:
@@ -489,7 +495,9 @@ class BaseHook:
     def should_save_tensor_or_collection(self, tensor_name: str, collection_name: str) -> bool:
         """Whether the tensor is saved at the current step. `collection_name` is not needed."""
         del collection_name
-        return self._core is not None and self._core.are_due([tensor_name])[0]
+        if self._core is None or not isinstance(tensor_name, str):
+            return False
+        return self._core.are_due([tensor_name])[0]
 
     # The end.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smdebug.analysis.utils import no_refresh
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
-from smdebug.exceptions import RuleEvaluationConditionMet
+from smdebug.exceptions import RuleEvaluationConditionMet, StepUnavailable
 from smdebug.rules.action import Actions
 from smdebug.rules.finding import Finding
 from smdebug.rules.req_tensors import RequiredTensors
@@ -80,11 +80,15 @@ class Rule(ABC):
         return self._found
 
     def invoke(self, step: int) -> None:
-        """Checks a global step, once it can be read.
+        """Checks a global step, once it can be read; one that has nothing but scalars, too.
 
         RuleEvaluationConditionMet if the condition is met there.
         """
-        self.base_trial.wait_for_steps([step])
+        try:
+            self.base_trial.wait_for_steps([step])
+        except StepUnavailable:
+            if not self.base_trial._reader.has_scalars_at(step):
+                raise
         self._found = []
         with no_refresh(self.trials):
             self.req_tensors.clear()

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <memory>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,9 @@ namespace {
 // Findings of one rule that the text shows; JSON has more.
 constexpr size_t kMostFindings = 5;
 
-void PrintReport(const RuleReport& report, const std::string& run,
-                 Streams streams) {
+void PrintReport(const RuleReport& report, const std::string& run, Streams to) {
+  std::ostringstream text;
+  const Streams streams = {text, to.err, to.out_terminal, to.err_terminal};
   const std::string status(StatusName(report.status));
   const bool is_bad = report.status == RuleStatus::kIssuesFound ||
                       report.status == RuleStatus::kError;
@@ -56,6 +58,7 @@ void PrintReport(const RuleReport& report, const std::string& run,
   for (const std::string& line : FileLines(report, run)) {
     streams.out << "  " << line << '\n';
   }
+  to.out << FitLines(text.str(), to.out_terminal, /*indent=*/4);
 }
 
 // `smdebug check <run>`: judges what a run holds, once.
@@ -143,6 +146,9 @@ JSON: a list with one object per rule.
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, options_.worker);
     options.reports = options_.ReportsIn(storage);
+    options.on_notice = [&](std::string_view line) {
+      streams.err << "smdebug: " << Printable(std::string(line)) << '\n';
+    };
     options.on_fire = [&](const RuleFire& fire) {
       for (const ActionOutcome& outcome : actions->Fire(fire)) {
         streams.err << OutcomeText(fire.evaluation.name, outcome) << '\n';

@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/output/json_output.h"
 #include "src/cli/output/plan_text.h"
 #include "src/config/framework.h"
 #include "src/config/nearest.h"
@@ -68,7 +69,7 @@ raise: the key, the value and what is allowed. The keys of the JSON are those of
       const HookConfig config = LoadHookConfig(path, framework_);
       const config::Plan plan = config::MakePlan(config);
       if (json_) {
-        streams.out << PlanToJson(config, plan) << '\n';
+        PrintJson(streams.out, Json::parse(PlanToJson(config, plan)));
       } else {
         streams.out << DescribePlan(config, plan);
       }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -32,7 +35,9 @@ class DiffCommand final : public Command {
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "the runs are equal within the tolerance"},
             {kExitFound, "they differ"},
-            {kExitError, "one of them is not there, or a value is damaged"}};
+            {kExitError,
+             "one of them is not there, a value is damaged, or neither has "
+             "such a tensor or mode"}};
   }
   std::string_view details() const override {
     return R"(Two numbers are equal if `|a - b| <= atol + rtol * |b|`, as `numpy.allclose` has it; NaN equals NaN, an infinity itself. Element types may differ. `--rtol 0
@@ -70,6 +75,7 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
     const auto b = query::OpenRun(b_);
     const DamageNotice notice_a(a.get(), streams);
     const DamageNotice notice_b(b.get(), streams);
+    RequireSomething(*a, *b);
     std::optional<Progress> progress;
     const query::RunComparison result = query::CompareRuns(
         *a, *b, options_,
@@ -88,6 +94,17 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
   }
 
  private:
+  // What is in neither run cannot be compared: that is no equality.
+  void RequireSomething(Trial& a, Trial& b) const {
+    query::RequireMode(std::array{&a, &b}, options_.mode);
+    std::vector<std::string> names = a.TensorNames({.mode = options_.mode});
+    std::ranges::copy(b.TensorNames({.mode = options_.mode}),
+                      std::back_inserter(names));
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    query::RequireMatch(names, options_.regexes);
+  }
+
   std::string a_;
   std::string b_;
   query::CompareOptions options_;

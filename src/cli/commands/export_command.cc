@@ -1,3 +1,4 @@
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,9 +42,12 @@ class ExportCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "the file was written"},
+            {kExitFound,
+             "it was written without what is damaged, which standard error "
+             "names"},
             {kExitError,
-             "no run there, nothing to export, a damaged value, or the file "
-             "cannot be written; no file is left then"},
+             "no run there, nothing to export, or the file cannot be written; "
+             "no file is left then"},
             {kExitInterrupted, "Ctrl-C; no file is left"}};
   }
   std::string_view details() const override {
@@ -108,10 +112,10 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     const auto trial = query::OpenRun(run_);
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, query_.worker);
-    if (query_.step) {
-      query::RequireStep(trial->Steps(query_.mode), query_.step, query_.mode,
-                         "the run");
-    }
+    query::RequireMode(std::array{trial.get()}, query_.mode);
+    query::RequireMatch(trial->TensorNames(), query_.regexes);
+    query::RequireRunStep(*trial, query_.step, query_.mode,
+                          /*include_incomplete=*/false);
     if (to_stdout) {
       const ExportResult result = ExportCsv(
           *trial, query_,
@@ -119,7 +123,7 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
             return static_cast<bool>(streams.out << line);
           },
           go_on);
-      return Finish(result, streams);
+      return Finish(*trial, result, streams);
     }
     return WriteFile(*trial, go_on, streams);
   }
@@ -140,8 +144,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
                      : ExportNpz(
                            trial, query_,
                            [&](Bytes bytes) { file.Write(bytes); }, go_on);
-    const int code = Finish(result, streams);
-    if (code != kExitOk) return code;
+    const int code = Finish(trial, result, streams);
+    if (code == kExitInterrupted) return code;
     file.Publish();
     if (json_) {
       PrintJson(streams.out, {{"file", path},
@@ -154,32 +158,43 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
           Counted(result.entries, npz_.empty() ? "row" : "array"),
           HumanBytes(file.size()));
     }
-    return kExitOk;
+    return code;
   }
 
   // Says what was left out. Throws Error if that is everything.
-  int Finish(const ExportResult& result, Streams streams) const {
+  int Finish(const Trial& trial, const ExportResult& result,
+             Streams streams) const {
     if (result.interrupted) return kExitInterrupted;
-    const auto left_out = static_cast<int64_t>(result.left_out.size());
+    const bool is_damaged = !trial.damage().empty();
+    const std::vector<std::string>& left_out = result.left_out;
     if (result.entries == 0) {
-      throw Error(left_out == 0 ? "nothing to export: no tensor matches"
-                                : fmt::format("nothing to export: {}",
-                                              WhyLeftOut(left_out)));
+      throw Error(fmt::format("nothing to export: {}",
+                              is_damaged ? WhyDamaged(trial.damage().front())
+                              : !left_out.empty() ? WhyLeftOut(left_out)
+                                                  : "no tensor matches"));
     }
-    if (left_out > 0) {
-      streams.err << "smdebug: left out: " << WhyLeftOut(left_out) << '\n';
+    if (!left_out.empty()) {
+      streams.err << "smdebug: left out: " << Printable(WhyLeftOut(left_out))
+                  << '\n';
     }
-    return kExitOk;
+    return is_damaged ? kExitFound : kExitOk;
   }
 
-  std::string WhyLeftOut(int64_t count) const {
+  static std::string WhyDamaged(const Damage& first) {
+    return fmt::format(
+        "what there is is damaged ({}: {}); `smdebug verify` lists it all",
+        first.file, first.reason);
+  }
+
+  std::string WhyLeftOut(const std::vector<std::string>& names) const {
+    constexpr size_t kMostNames = 8;
+    const std::string which = fmt::format(
+        "of {} ({})", Counted(static_cast<int64_t>(names.size()), "tensor"),
+        JoinSome(names, kMostNames));
     if (query_.reductions.empty()) {
-      return fmt::format(
-          "of {} no value was saved (--reduction exports reductions)",
-          Counted(count, "tensor"));
+      return which + " no value was saved (--reduction exports reductions)";
     }
-    return fmt::format("of {} there is no such reduction at some step",
-                       Counted(count, "tensor"));
+    return which + " there is no such reduction at some step";
   }
 
   std::string run_;

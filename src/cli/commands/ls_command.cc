@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -145,10 +146,8 @@ run.
     options.verify_checksums = false;  // Types and shapes are enough here.
     const auto trial = query::OpenRun(storage, options);
     const DamageNotice notice(trial.get(), streams);
-    if (query_.step) {
-      query::RequireStep(trial->Steps(query_.mode, true), query_.step,
-                         query_.mode, "the run");
-    }
+    query::RequireRunStep(*trial, query_.step, query_.mode,
+                          /*include_incomplete=*/true);
     const std::vector<TensorInfo> tensors = query::ListTensors(*trial, query_);
     if (json_) {
       Json list = Json::array();
@@ -165,13 +164,25 @@ run.
       streams.err << fmt::format("smdebug: the run has no tensors{}\n",
                                  trial->run_info().over() ? "" : " yet");
     } else {
-      streams.err << fmt::format("smdebug: none of the {} matches\n",
-                                 Counted(all, "tensor"));
+      streams.err << fmt::format("smdebug: none of the {} matches{}\n",
+                                 Counted(all, "tensor"),
+                                 Printable(WhyNone(*trial)));
     }
     return all == 0 ? kExitOk : kExitFound;
   }
 
  private:
+  // What there is instead, where one filter alone lets nothing pass.
+  std::string WhyNone(Trial& trial) const {
+    try {
+      query::RequireMode(std::array{&trial}, query_.mode);
+      query::RequireMatch(trial.TensorNames(), query_.regexes);
+    } catch (const Error& error) {
+      return fmt::format(": {}", error.what());
+    }
+    return {};
+  }
+
   // Of a folder that is none.
   int ListRuns(const Storage& storage, Streams streams) const {
     const query::RunList list = query::ListRuns(storage.root(), query_.pattern);

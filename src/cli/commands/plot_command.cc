@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -48,6 +49,20 @@ std::string Summary(const std::string& name, const query::Series& series) {
                      ShortNumber(series.values.back()));
 }
 
+void TellDamaged(const Trial& trial, const query::TensorSeries& plotted,
+                 std::ostream& err) {
+  constexpr size_t kMostSteps = 10;
+  if (plotted.damaged.empty()) return;
+  std::vector<std::string> steps;
+  for (const int64_t step : plotted.damaged) {
+    steps.push_back(fmt::format("{}", step));
+  }
+  err << fmt::format("smdebug: left out: {}: '{}' is damaged at {} {}\n",
+                     Printable(trial.path()), Printable(plotted.tensor),
+                     steps.size() == 1 ? "step" : "steps",
+                     JoinSome(steps, kMostSteps));
+}
+
 // One for each run and mode.
 std::vector<ChartLine> LinesOf(const std::vector<PlottedRun>& plotted) {
   std::vector<std::string> paths;
@@ -88,21 +103,21 @@ class PlotCommand final : public Command {
            "'.buckets[].max'\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "it was plotted"},
+    return {{kExitOk, "it was plotted, of at least one of the runs"},
             {kExitError,
-             "no such run, tensor, reduction or worker, or a value is "
-             "damaged"}};
+             "no such run, tensor, reduction, mode or worker, or every value "
+             "is damaged"}};
   }
   std::string_view details() const override {
     return R"(A tensor of one element is plotted as it is. Of any other a reduction is plotted: the saved one, or else the same computed from the saved value. `mean`
-is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out.
+is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out. So are damaged ones; standard error names them.
 
-Several runs are drawn into one picture. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where lines cross, the later
-one is seen. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
+Several runs are drawn into one picture; one that lacks the tensor is left out, and standard error says so. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where they meet
+stands `=`. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
 
 A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
-JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), and `steps` and `values`, two lists of equal length. With `--points`, in
+JSON: `tensor`, `reduction` (null for values), `mode`, `worker` (null if not asked for), `damaged` (steps of it that cannot be read), and `steps` and `values`, two lists of equal length. With `--points`, in
 place of these two, `buckets`: `first_step`, `last_step`, how many steps they are (`count`), the `first` and the `last` value, `min` and `max` of the finite ones with
 their steps (`min_step`, `max_step`), and how many are `nan`, `pos_inf` and `neg_inf`. A spike is in its bucket however few there are. For
 several runs: `runs`, a list of such objects in the order given, each with its `run`. The points of one run are in one list, whatever their mode.
@@ -141,10 +156,12 @@ several runs: `runs`, a list of such objects in the order given, each with its `
     std::vector<PlottedRun> plotted;
     ForEachRun(what_.runs, streams, [&](Trial& trial) {
       query::RequireWorker(trial, worker_);
+      query::RequireMode(std::array{&trial}, mode_);
       query::SeriesQuery series = {
           .tensor = what_.tensor, .mode = mode_, .worker = worker_};
       if (!reductions_.empty()) series.reduction = reductions_.front();
       query::TensorSeries whole = query::ReadSeries(trial, series);
+      TellDamaged(trial, whole, streams.err);
       auto by_mode = query::SplitByMode(trial, whole);
       plotted.push_back({trial.path(), std::move(whole), std::move(by_mode)});
     });

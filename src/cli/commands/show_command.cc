@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -35,7 +36,7 @@ class ShowCommand final : public Command {
            "  smdebug show ./run loss --json | jq .statistics.mean\n";
   }
   std::vector<ExitCode> exit_codes() const override {
-    return {{kExitOk, "it was shown"},
+    return {{kExitOk, "it was shown, of at least one of the runs"},
             {kExitError,
              "no such run, tensor, step or worker, or the value is "
              "damaged"}};
@@ -48,7 +49,7 @@ JSON: `tensor`, `step`, `mode`, `mode_step`, `worker`, `dtype`, `shape`; `statis
 `neg_inf`, `min`, `max`, `mean`, `std`, `l2`; `counts`: the same five counts where only reductions were saved; `reductions` by name; `histogram`: a list of
 `low`, `high`, `count`; `values`: lists in lists, or null if there are more than `--values`.
 
-Of several runs each is shown below its name, at its own last step unless `--step` is given. Their JSON: `runs`, a list of such objects in the order given, each
+Of several runs each is shown below its name, at its own last step unless `--step` is given; one that lacks it is left out, and standard error says so. Their JSON: `runs`, a list of such objects in the order given, each
 with its `run`.
 )";
   }
@@ -98,6 +99,7 @@ with its `run`.
   query::TensorReport Read(Trial& trial) const {
     const Tensor tensor = query::RequireTensor(trial, what_.tensor);
     query::RequireWorker(trial, worker_);
+    query::RequireMode(std::array{&trial}, mode_);
     const int64_t step =
         query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
                            step_, mode_, fmt::format("'{}'", tensor.name()));

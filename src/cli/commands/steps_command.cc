@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -6,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 #include "src/cli/output/json_output.h"
@@ -56,6 +58,7 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
     const auto trial = query::OpenRun(run_);
     const DamageNotice notice(trial.get(), streams);
     const std::vector<int64_t> steps = trial->Steps(mode_, incomplete_);
+    if (steps.empty()) TellNone(*trial, streams.err);
     if (json_) {
       PrintAsJson(*trial, steps, streams.out);
     } else if (long_) {
@@ -67,6 +70,14 @@ JSON: `run`, `num_workers`, and `steps`, a list of objects with `step` (over all
   }
 
  private:
+  void TellNone(Trial& trial, std::ostream& err) const {
+    try {
+      query::RequireMode(std::array{&trial}, mode_);
+    } catch (const Error& error) {
+      err << "smdebug: " << error.what() << '\n';
+    }
+  }
+
   void PrintAsJson(Trial& trial, const std::vector<int64_t>& steps,
                    std::ostream& out) const {
     Json list = Json::array();

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,27 +35,64 @@ constexpr milliseconds kPiece{250};
 // Numbers on one line of text.
 constexpr size_t kMostNumbers = 8;
 
-std::string LineText(const StepLine& line) {
-  std::string text = fmt::format("{:>8}", line.id.step);
-  if (line.id.mode != Mode::kGlobal) {
-    text += fmt::format("  {} {}", ModeName(line.id.mode), line.id.mode_step);
+// What a line says, part by part.
+std::vector<std::string> CellsOf(const StepLine& line, bool has_modes) {
+  std::vector<std::string> cells = {fmt::format("{:>8}", line.id.step)};
+  if (has_modes) {
+    cells.push_back(
+        line.id.mode == Mode::kGlobal
+            ? ""
+            : fmt::format("{} {}", ModeName(line.id.mode), line.id.mode_step));
   }
-  text += fmt::format(
-      "  {}  {}",
+  cells.push_back(
       line.workers.size() == 1
           ? line.workers.front()
-          : Counted(static_cast<int64_t>(line.workers.size()), "worker"),
-      Counted(line.tensors, "tensor"));
+          : Counted(static_cast<int64_t>(line.workers.size()), "worker"));
+  cells.push_back(Counted(line.tensors, "tensor"));
   const size_t shown = std::min(line.numbers.size(), kMostNumbers);
   for (size_t i = 0; i < shown; ++i) {
     const StepNumber& number = line.numbers[i];
-    text += fmt::format("  {} {}", number.name, ShortNumber(number.value));
+    cells.push_back(
+        fmt::format("{} {}", number.name, ShortNumber(number.value)));
   }
   if (shown < line.numbers.size()) {
-    text += fmt::format("  and {} more", line.numbers.size() - shown);
+    cells.push_back(fmt::format("and {} more", line.numbers.size() - shown));
   }
-  return Printable(text);
+  for (std::string& cell : cells) cell = Printable(cell);
+  return cells;
 }
+
+// Lines of a table that goes on: columns are as wide as what has come so far.
+class TailTable {
+ public:
+  std::string Add(std::span<const StepLine> lines) {
+    for (const StepLine& line : lines) {
+      has_modes_ |= line.id.mode != Mode::kGlobal;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const StepLine& line : lines) {
+      rows.push_back(CellsOf(line, has_modes_));
+      widths_.resize(std::max(widths_.size(), rows.back().size()));
+      for (size_t i = 0; i < rows.back().size(); ++i) {
+        widths_[i] = std::max(widths_[i], TextWidth(rows.back()[i]));
+      }
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        const size_t pad =
+            i + 1 == row.size() ? 0 : widths_[i] - TextWidth(row[i]) + 2;
+        text += row[i] + std::string(pad, ' ');
+      }
+      text += '\n';
+    }
+    return text;
+  }
+
+ private:
+  bool has_modes_ = false;
+  std::vector<size_t> widths_;
+};
 
 // `smdebug tail <run>`: one line per step, as the steps arrive.
 class TailCommand final : public Command {
@@ -73,7 +112,9 @@ class TailCommand final : public Command {
     return {{kExitOk,
              "the job has ended, however it did, and every step was shown"},
             {kExitFound, "nothing new came for --timeout seconds"},
-            {kExitError, "the path can never be a run, or cannot be read"},
+            {kExitError,
+             "the path can never be a run, or cannot be read, or the job has "
+             "ended and --tensor matches none of its tensors"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
@@ -114,7 +155,8 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       LookForNews(*trial);
       const bool ended = trial->loaded_all_steps();
       const std::vector<StepLine> lines = follower.Poll();
-      for (const StepLine& line : lines) Print(line, streams.out);
+      if (!follower.watches_any()) TellUnmatched(*trial, ended, streams.err);
+      Print(lines, streams);
       streams.out.flush();
       if (ended) {
         if (!TellEnd(trial->run_info(), streams.err) &&
@@ -152,11 +194,26 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     trial.Workers();
   }
 
-  void Print(const StepLine& line, std::ostream& out) const {
-    if (json_) {
-      PrintJsonLine(out, query::ToJson(line));
-    } else {
-      out << LineText(line) << '\n';
+  // Says once that --tensor matches nothing yet; throws Error if it never will.
+  void TellUnmatched(Trial& trial, bool ended, std::ostream& err) {
+    if (told_unmatched_ && !ended) return;
+    try {
+      query::RequireMatch(trial.TensorNames(), options_.regexes);
+    } catch (const Error& error) {
+      if (ended) throw;
+      err << "smdebug: so far " << Printable(error.what()) << '\n';
+      told_unmatched_ = true;
+    }
+  }
+
+  void Print(std::span<const StepLine> lines, Streams streams) {
+    if (!json_) {
+      streams.out << FitLines(table_.Add(lines), streams.out_terminal,
+                              /*indent=*/10);
+      return;
+    }
+    for (const StepLine& line : lines) {
+      PrintJsonLine(streams.out, query::ToJson(line));
     }
   }
 
@@ -178,6 +235,8 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   StepFollower::Options options_;
   std::optional<double> timeout_;
   bool json_ = false;
+  bool told_unmatched_ = false;
+  TailTable table_;
   Clock::time_point waiting_since_;
 };
 

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -25,8 +28,10 @@ constexpr size_t kMostShown = 100;
 
 std::string ChecksumText(const VerifyResult& result) {
   const int64_t with = result.values - result.without_checksum;
+  if (result.values == 0) return "none: there are no values";
   if (result.without_checksum == 0) {
-    return fmt::format("every value has one ({})", with);
+    return with == 1 ? "the only value has one"
+                     : fmt::format("all {} values have one", with);
   }
   return fmt::format(
       "{} with, {} without (as smdebug 1.0 writes them): of those only "
@@ -34,9 +39,33 @@ std::string ChecksumText(const VerifyResult& result) {
       Counted(with, "value"), result.without_checksum);
 }
 
+// One for each file and reason, with the values that it costs.
+std::vector<std::string> DamageLines(std::span<const Damage> damage) {
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> lines;
+  while (!damage.empty()) {
+    const Damage& first = damage.front();
+    std::vector<std::string> tensors;
+    for (const Damage& one : damage) {
+      if (one.file != first.file || one.reason != first.reason) break;
+      tensors.push_back(fmt::format("'{}'", one.tensor));
+    }
+    damage = damage.subspan(tensors.size());
+    std::string line = fmt::format("{}: {}", first.file, first.reason);
+    if (!first.tensor.empty()) {
+      line += fmt::format(
+          "; {} {} lost: {}", Counted(std::ssize(tensors), "value"),
+          tensors.size() == 1 ? "is" : "are", JoinSome(tensors, kMostNames));
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 void PrintText(const VerifyResult& result, Streams streams) {
   const auto line = [&](std::string_view label, const std::string& text) {
-    streams.out << fmt::format("{:<10} {}\n", label, Printable(text));
+    streams.out << FitLines(fmt::format("{:<10} {}\n", label, Printable(text)),
+                            streams.out_terminal, /*indent=*/11);
   };
   const auto more = [&](size_t all) {
     if (all <= kMostShown) return;
@@ -67,18 +96,15 @@ void PrintText(const VerifyResult& result, Streams streams) {
     line("damage", "none");
     return;
   }
+  const std::vector<std::string> places = DamageLines(result.damage);
   streams.out << fmt::format(
       "{:<10} {}\n", "damage",
       Paint(streams.out_terminal, Colour::kRed,
-            Counted(static_cast<int64_t>(result.damage.size()), "place")));
-  for (size_t i = 0; i < std::min(result.damage.size(), kMostShown); ++i) {
-    const Damage& damage = result.damage[i];
-    line("", damage.tensor.empty()
-                 ? fmt::format("{}: {}", damage.file, damage.reason)
-                 : fmt::format("{}: '{}': {}", damage.file, damage.tensor,
-                               damage.reason));
+            Counted(static_cast<int64_t>(places.size()), "place")));
+  for (size_t i = 0; i < std::min(places.size(), kMostShown); ++i) {
+    line("", places[i]);
   }
-  more(result.damage.size());
+  more(places.size());
 }
 
 // `smdebug verify <run>`: reads everything and checks every checksum.

@@ -128,6 +128,13 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     // Who waits for a rule waits no longer than for the job.
     options.answer_limit =
         std::min(options.answer_limit, timeout_.value_or(options.answer_limit));
+    options.on_notice = [&](std::string_view line) {
+      if (options.on_print) {
+        options.on_print(line);
+      } else {
+        streams.err << "smdebug: " << Printable(std::string(line)) << '\n';
+      }
+    };
     // Where what rules print would run into the view.
     if (streams.out_terminal.is_terminal && streams.err_terminal.is_terminal &&
         !options_.json) {

@@ -52,9 +52,16 @@ void Canvas::Line(size_t x0, size_t y0, size_t x1, size_t y1,
     if (mark.empty()) {
       Dot(x, y);
     } else {
-      Mark(x, y, mark);
+      const std::string_view there = At(x, y).mark;
+      const bool meets = !meeting_.empty() && !there.empty() && there != mark;
+      Mark(x, y, meets ? meeting_ : mark);
     }
   }
+}
+
+bool Canvas::has_meeting() const {
+  return !meeting_.empty() &&
+         std::ranges::find(cells_, meeting_, &Cell::mark) != cells_.end();
 }
 
 void Canvas::Mark(size_t x, size_t y, std::string_view mark) {

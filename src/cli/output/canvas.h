@@ -25,6 +25,11 @@ class Canvas {
   void Line(size_t x0, size_t y0, size_t x1, size_t y1,
             std::string_view mark = {});
 
+  // What is drawn where lines of different marks meet; unset: the later mark.
+  void set_meeting(std::string_view mark) { meeting_ = mark; }
+  // Whether any has been drawn.
+  bool has_meeting() const;
+
   // One character over whatever is drawn at the dot.
   void Mark(size_t x, size_t y, std::string_view mark);
 
@@ -45,6 +50,7 @@ class Canvas {
   const bool utf8_;
   const size_t dots_per_column_;
   const size_t dots_per_row_;
+  std::string_view meeting_ = {};
   std::vector<Cell> cells_;
 };
 

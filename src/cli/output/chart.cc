@@ -96,7 +96,9 @@ constexpr Glyphs kUnicode = {"\xE2\x94\xA4", "\xE2\x94\x82", "\xE2\x94\x94",
 constexpr Glyphs kAscii = {"+", "|", "+", "-", "x", "^", "v"};
 
 // What several lines are drawn with, none of which marks anything else.
-constexpr std::string_view kSigns = "*o+#@%&=ABCDEFGHIJKLMNOPQRSTUWYZ";
+constexpr std::string_view kSigns = "*o+#@%&ABCDEFGHIJKLMNOPQRSTUWYZ";
+// And what stands where they meet.
+constexpr std::string_view kMeeting = "=";
 
 // Draws lines. One thread at a time.
 class Chart {
@@ -114,6 +116,7 @@ class Chart {
         canvas_(columns_, labels_.size(), options.utf8 && lines.size() == 1),
         nans_(columns_, 1, options.utf8 && lines.size() == 1),
         met_(lines.size()) {
+    canvas_.set_meeting(kMeeting);
     first_ = lines.front().series.steps.front();
     last_ = first_;
     for (const ChartLine& line : lines) {
@@ -138,6 +141,9 @@ class Chart {
         out_ += fmt::format("{} {}\n", SignOf(i), lines_[i].name);
       }
       PutCounts(met_[i]);
+    }
+    if (canvas_.has_meeting()) {
+      out_ += fmt::format("{} several of them in one place\n", kMeeting);
     }
     return std::move(out_);
   }

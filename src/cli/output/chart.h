@@ -23,7 +23,7 @@ struct ChartLine {
 // Curves with their axes, at least one. A line breaks at values that are not
 // finite; an infinity is marked at its edge, NaN in a row of its own below the
 // curves, and a last line counts them. Several lines are each drawn with a sign
-// of their own, those that come later above, and a legend below names them.
+// of their own, or that of all where they meet, and a legend below names them.
 std::string ChartText(std::span<const ChartLine> lines,
                       const ChartOptions& options);
 

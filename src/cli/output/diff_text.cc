@@ -62,7 +62,8 @@ std::string LargestText(const std::vector<RunDifference>& largest,
 std::string DiffText(const RunComparison& result, const Terminal& terminal) {
   std::string text;
   const auto line = [&](std::string_view label, std::string_view value) {
-    text += fmt::format("{:<16} {}\n", label, Printable(value));
+    text += FitLines(fmt::format("{:<16} {}\n", label, Printable(value)),
+                     terminal, /*indent=*/17);
   };
   if (result.first) {
     const RunDifference& first = *result.first;

@@ -9,10 +9,38 @@ namespace smdebug::cli {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kLeastFirst = 24;
 
 void TrimRight(std::string& line) {
   line.erase(line.find_last_not_of(' ') + 1);
+}
+
+size_t LongestWord(std::string_view text) {
+  size_t longest = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, TextWidth(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+// The cells of a row, each wrapped to the width of its column.
+std::vector<std::vector<std::string>> LinesOf(
+    const std::vector<std::string>& row, const std::vector<size_t>& widths) {
+  std::vector<std::vector<std::string>> lines(1);
+  lines[0].resize(row.size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (TextWidth(row[i]) <= widths[i]) {
+      lines[0][i] = row[i];
+      continue;
+    }
+    const std::vector<std::string> parts = WrapWords(row[i], widths[i]);
+    for (size_t line = 0; line < parts.size(); ++line) {
+      if (line == lines.size()) lines.emplace_back(row.size());
+      lines[line][i] = parts[line];
+    }
+  }
+  return lines;
 }
 
 }  // namespace
@@ -45,31 +73,43 @@ std::string Table::Layout(const Terminal& terminal) const {
   const size_t total = std::accumulate(widths.begin(), widths.end(),
                                        kGap * (columns_.size() - 1));
   if (terminal.is_terminal && total > terminal.width) {
-    const size_t over = total - terminal.width;
-    const size_t least = std::min(widths[0], kLeastFirst);
-    widths[0] = std::max(least, widths[0] - std::min(over, widths[0]));
+    Narrow(total - terminal.width, widths);
   }
 
-  const std::string mark = terminal.utf8 ? "\xE2\x80\xA6" : "...";
-  const auto line_of = [&](const auto& cell_of) {
+  const auto line_of = [&](const auto& cells) {
     std::string line;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string cell = CutMiddle(cell_of(i), widths[i], mark);
-      const std::string pad(widths[i] - TextWidth(cell), ' ');
+      const std::string pad(widths[i] - TextWidth(cells[i]), ' ');
       if (i > 0) line.append(kGap, ' ');
-      line += columns_[i].align == Align::kRight ? pad + cell : cell + pad;
+      line +=
+          columns_[i].align == Align::kRight ? pad + cells[i] : cells[i] + pad;
     }
     TrimRight(line);
     return line;
   };
-  std::string text =
-      Paint(terminal, Colour::kBold,
-            line_of([&](size_t i) { return columns_[i].title; })) +
-      '\n';
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  std::string text = Paint(terminal, Colour::kBold, line_of(titles)) + '\n';
   for (const auto& row : rows_) {
-    text += line_of([&](size_t i) { return row[i]; }) + '\n';
+    for (const auto& cells : LinesOf(row, widths)) {
+      text += line_of(cells) + '\n';
+    }
   }
   return text;
+}
+
+void Table::Narrow(size_t over, std::vector<size_t>& widths) const {
+  size_t chosen = 0;
+  size_t most = 0;
+  for (size_t i = 1; i < columns_.size(); ++i) {
+    size_t least = TextWidth(columns_[i].title);
+    for (const auto& row : rows_) least = std::max(least, LongestWord(row[i]));
+    if (widths[i] - least > most) {
+      most = widths[i] - least;
+      chosen = i;
+    }
+  }
+  widths[chosen] -= std::min(over, most);
 }
 
 }  // namespace smdebug::cli

@@ -10,8 +10,8 @@ namespace smdebug::cli {
 
 // A table for people: columns as wide as their widest cell, two blanks apart.
 //
-// On a terminal that is too narrow the cells of the first column are cut in
-// their middle, but never below 24 characters; elsewhere nothing is cut.
+// On a terminal that is too narrow the words of one column, not of the first,
+// go to several lines. Nothing is ever cut: people copy names.
 //
 // One thread at a time.
 class Table {
@@ -37,6 +37,9 @@ class Table {
   std::string Layout(const Terminal& terminal) const;
 
  private:
+  // Takes up to `over` from the column whose words leave the most room.
+  void Narrow(size_t over, std::vector<size_t>& widths) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -22,26 +22,20 @@ size_t ByteOfCharacter(std::string_view text, size_t index) {
   return text.size();
 }
 
+// Of the characters that Paint() adds, which take no place.
+size_t EscapeWidth(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = text.find('\x1B'); at != std::string_view::npos;
+       at = text.find('\x1B', at + 1)) {
+    width += std::min(text.find('m', at), text.size() - 1) - at + 1;
+  }
+  return width;
+}
+
 }  // namespace
 
 size_t TextWidth(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, StartsCharacter));
-}
-
-std::string CutMiddle(std::string_view text, size_t width,
-                      std::string_view mark) {
-  const size_t have = TextWidth(text);
-  const size_t mark_width = TextWidth(mark);
-  if (have <= width) return std::string(text);
-  if (width <= mark_width) {
-    return std::string(text.substr(0, ByteOfCharacter(text, width)));
-  }
-  const size_t kept = width - mark_width;
-  const size_t tail = kept / 2;
-  std::string cut(text.substr(0, ByteOfCharacter(text, kept - tail)));
-  cut += mark;
-  cut += text.substr(ByteOfCharacter(text, have - tail));
-  return cut;
 }
 
 std::vector<std::string> WrapWords(std::string_view text, size_t width) {
@@ -66,6 +60,31 @@ std::vector<std::string> WrapWords(std::string_view text, size_t width) {
   }
   if (!line.empty()) lines.push_back(std::move(line));
   return lines;
+}
+
+std::string FitLines(std::string_view text, const Terminal& terminal,
+                     size_t indent) {
+  if (!terminal.is_terminal) return std::string(text);
+  std::string fitted;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (true) {
+      const size_t width = terminal.width + EscapeWidth(line);
+      if (TextWidth(line) <= width) break;
+      const size_t start = line.find_first_not_of(' ');
+      size_t at = line.rfind(' ', ByteOfCharacter(line, width));
+      if (at == std::string::npos || at < start) at = line.find(' ', start);
+      if (at == std::string::npos) break;
+      const size_t rest = line.find_first_not_of(' ', at);
+      if (rest == std::string::npos) break;
+      fitted += line.substr(0, line.find_last_not_of(' ', at) + 1) + '\n';
+      line = std::string(indent, ' ') + line.substr(rest);
+    }
+    fitted += line + '\n';
+  }
+  return fitted;
 }
 
 std::string HumanBytes(uint64_t bytes) {

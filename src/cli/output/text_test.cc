@@ -15,14 +15,16 @@ TEST(TextTest, WidthCountsCharacters) {
   EXPECT_EQ(TextWidth("\xE2\xA0\xBF"), 1u);
 }
 
-TEST(TextTest, LongNamesAreCutInTheMiddle) {
-  EXPECT_EQ(CutMiddle("layer1.weight", 13), "layer1.weight");
-  EXPECT_EQ(CutMiddle("layer1.weight", 12), "layer...ight");
-  EXPECT_EQ(CutMiddle("layer1.weight", 3), "lay");
-  EXPECT_EQ(CutMiddle("layer1.weight", 7, "\xE2\x80\xA6"),
-            "lay\xE2\x80\xA6ght");
-  EXPECT_EQ(CutMiddle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4, "-"),
-            "\xC3\xA9\xC3\xA9-\xC3\xA9");
+TEST(TextTest, LinesFitATerminalAndNoWordIsBroken) {
+  const Terminal narrow = {.is_terminal = true, .width = 12};
+  EXPECT_EQ(FitLines("a long sentence here\nshort\n", narrow, 2),
+            "a long\n  sentence\n  here\nshort\n");
+  EXPECT_EQ(FitLines("see /a/very/long/path now\n", narrow, 0),
+            "see\n/a/very/long/path\nnow\n");
+  EXPECT_EQ(FitLines("a \x1B[31mred\x1B[0m word\n", narrow, 2),
+            "a \x1B[31mred\x1B[0m word\n");
+  EXPECT_EQ(FitLines("a long sentence here\n", {}, 2),
+            "a long sentence here\n");
 }
 
 TEST(TextTest, SentencesAreWrappedBetweenWords) {

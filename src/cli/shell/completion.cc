@@ -59,7 +59,9 @@ _smdebug_offer() {
     @file) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2>/dev/null ;;
     @anything) ;;
     *)
-      mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+      local before=''
+      if [[ $2 == *,* ]]; then before=${2%,*},; fi
+      mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${2##*,}")
       if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *: ]]; then compopt -o nospace 2>/dev/null; fi
       ;;
   esac

@@ -148,6 +148,8 @@ TEST_F(ShellTest, BashCompletesValues) {
               ElementsAre("train", "eval", "predict", "global"));
   EXPECT_THAT(InBash({"plot", "--reduction", "abs_l"}),
               ElementsAre("abs_l1", "abs_l2"));
+  EXPECT_THAT(InBash({"export", "run-a", "--reduction", "mean,abs_l"}),
+              ElementsAre("mean,abs_l1", "mean,abs_l2"));
   EXPECT_THAT(InBash({"watch", "--timeout", ""}), IsEmpty());
 }
 

@@ -28,6 +28,7 @@ class AllZero final : public Rule {
       const auto percent = PercentOfZeros(view, name);
       if (percent) tensors.push_back({std::move(name), *percent});
     }
+    has_judged_ |= !tensors.empty();
     if (robust_) KeepLasting(view, tensors);
     std::vector<Finding> findings;
     for (Zeros& zeros : tensors) {
@@ -41,6 +42,12 @@ class AllZero final : public Rule {
                                   zeros.percent, threshold_)});
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs numbers in the tensors that it looks at, which "
+                         "this run does not save";
   }
 
  private:
@@ -100,6 +107,7 @@ class AllZero final : public Rule {
   Trainable trainable_;
   std::set<std::string, std::less<>> was_alive_;
   Streaks zero_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

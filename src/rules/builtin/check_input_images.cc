@@ -62,6 +62,12 @@ class CheckInputImages final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return !inputs_.empty()
+               ? ""
+               : "needs the values of images, which this run does not save";
+  }
+
  private:
   struct Channel {
     double count = 0;

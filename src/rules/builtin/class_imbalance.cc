@@ -71,6 +71,10 @@ class ClassImbalance final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return !counts_.empty() ? "" : "needs labels, which this run does not save";
+  }
+
  private:
   using ByClass = std::map<int64_t, Predicted>;
 

@@ -83,6 +83,7 @@ class Confusion final : public Rule {
         Classes(view, predictions_, PredictionClasses, &tensor);
     std::vector<Finding> findings;
     if (labels.size() != predictions.size()) return findings;
+    has_judged_ |= !labels.empty();
     ConfusionMatrix now;
     ConfusionMatrix& matrix = robust_ ? window_ : now;
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -110,6 +111,13 @@ class Confusion final : public Rule {
       Judge(Last(2), tensor_, findings);
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_
+               ? ""
+               : "needs labels and as many predictions at the same step, "
+                 "which this run does not save";
   }
 
  private:
@@ -258,6 +266,7 @@ class Confusion final : public Rule {
   std::string tensor_;                // and whose the last one was.
   Accuracies accuracies_;             // Of all full windows.
   int64_t pairs_ = 0;
+  bool has_judged_ = false;
 };
 
 }  // namespace

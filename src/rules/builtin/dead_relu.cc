@@ -34,6 +34,12 @@ class DeadRelu final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return activity_.has_judged() ? ""
+                                  : "needs the values of activations of ReLU "
+                                    "layers, which this run does not save";
+  }
+
  private:
   TensorSelection selection_;
   UnitActivity activity_;

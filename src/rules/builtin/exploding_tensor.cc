@@ -57,6 +57,7 @@ class ExplodingTensor final : public Rule {
       if (selection_.empty() && IsTreeTable(name)) continue;
       const auto found = Look(view, name);
       if (!found) continue;
+      has_judged_ = true;
       const int64_t bad = found->nan + (only_nan_ ? 0 : found->infinite);
       const int64_t infinite = infinite_.Note(name, found->positive > 0);
       if (bad == 0) continue;
@@ -72,6 +73,12 @@ class ExplodingTensor final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs numbers in the tensors that it looks at, which "
+                         "this run does not save";
+  }
+
  private:
   std::optional<NotFinite> Look(StepView& view, const std::string& name) {
     if (const auto counts = view.CountsAt(name, view.step())) {
@@ -81,6 +88,7 @@ class ExplodingTensor final : public Rule {
     }
     if (const auto value = view.At(name)) {
       NotFinite found;
+      if (value->dtype() == DType::kString) return std::nullopt;
       if (!IsFloating(value->dtype())) return found;
       ForEach(*value, [&](double x) {
         found.nan += std::isnan(x) ? 1 : 0;
@@ -120,6 +128,7 @@ class ExplodingTensor final : public Rule {
   const bool only_nan_;
   const bool robust_;
   Streaks infinite_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

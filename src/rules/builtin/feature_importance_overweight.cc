@@ -71,6 +71,7 @@ class FeatureImportanceOverweight final : public Rule {
       // SHAP values have a sign, which says in which direction.
       if (importance) by_kind[told->kind].push_back(std::abs(*importance));
     }
+    has_judged_ |= !by_kind.empty();
     std::vector<Finding> findings;
     for (auto& [kind, importances] : by_kind) {
       const std::string words = by_kind.size() == 1 ? "the importance" : kind;
@@ -78,6 +79,12 @@ class FeatureImportanceOverweight final : public Rule {
       if (finding) findings.push_back(std::move(*finding));
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs the importance of features, which this run "
+                         "does not save";
   }
 
  private:
@@ -124,6 +131,7 @@ class FeatureImportanceOverweight final : public Rule {
   const bool robust_;
   std::set<std::string> features_;  // Seen up to now.
   Streaks overweight_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/loss_trend.h"
 #include "src/rules/builtin/losses.h"
+#include "src/rules/builtin/streaks.h"
 
 namespace smdebug::rules {
 namespace {
@@ -49,7 +51,8 @@ class LossNotDecreasing final : public Rule {
       Tracks& tracks = TracksOf(view, name);
       Track* track = Note(tracks, view.place(), *loss);
       if (track == nullptr) continue;
-      auto finding = robust_ ? Describe(track->newest) : Compare(*track);
+      has_judged_ = true;
+      auto finding = robust_ ? Judge(*track) : Compare(*track);
       if (!finding) continue;
       finding->tensor = std::move(name);
       findings.push_back(*std::move(finding));
@@ -71,6 +74,10 @@ class LossNotDecreasing final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return has_judged_ ? "" : "needs " + NeedText();
+  }
+
  private:
   struct Seen {
     int64_t step;  // Of the mode.
@@ -85,6 +92,7 @@ class LossNotDecreasing final : public Rule {
     std::optional<int64_t> last_check;
     LossTrend trend;
     std::optional<LossTrend::Trouble> newest;
+    int64_t lost = 0;  // In a row that are NaN or infinite.
   };
   using Tracks = std::map<Mode, Track>;
 
@@ -92,7 +100,8 @@ class LossNotDecreasing final : public Rule {
   std::vector<std::string> Losses(StepView& view) {
     if (!selection_.empty()) {
       std::vector<std::string> names = view.Select(selection_);
-      has_losses_ = has_losses_ || !names.empty();
+      // Not at each step need there be one.
+      has_losses_ = has_losses_ || !names.empty() || view.HasSaved(selection_);
       if (has_losses_ || is_selected_) return names;
     }
     std::vector<std::string> names = view.Select({});
@@ -147,7 +156,36 @@ class LossNotDecreasing final : public Rule {
            track.past[1].step <= seen.step - num_steps_) {
       track.past.pop_front();
     }
+    track.lost = IsLost(seen.loss) ? track.lost + 1 : 0;
     if (robust_) track.newest = track.trend.Add(seen.step, seen.loss);
+  }
+
+  // A loss that is NaN or infinite does not fall, whatever it was before.
+  static bool IsLost(double loss) {
+    return std::isnan(loss) || loss == std::numeric_limits<double>::infinity();
+  }
+
+  Finding DescribeLost(double loss) const {
+    return {.value = loss,
+            .threshold = diff_percent_,
+            .message = fmt::format("the loss is {}: it does not fall",
+                                   std::isnan(loss) ? "NaN" : "infinite")};
+  }
+
+  std::optional<Finding> Judge(const Track& track) const {
+    if (track.lost >= kRobustStreak) {
+      return DescribeLost(track.past.back().loss);
+    }
+    return Describe(track.newest);
+  }
+
+  std::string NeedText() const {
+    const std::string mode =
+        mode_ ? fmt::format(" in mode {}", ModeName(*mode_)) : "";
+    return fmt::format(
+        "losses{}, or single numbers where there are none, "
+        "which this run does not save",
+        mode);
   }
 
   std::optional<Finding> Compare(Track& track) const {
@@ -158,6 +196,7 @@ class LossNotDecreasing final : public Rule {
       return std::nullopt;
     }
     track.last_check = now.step;
+    if (IsLost(now.loss)) return DescribeLost(now.loss);
     const double fall = FallInPercent(before.loss, now.loss);
     if (now.loss <= before.loss && fall < diff_percent_) {
       return Finding{
@@ -216,6 +255,7 @@ class LossNotDecreasing final : public Rule {
   const bool robust_;
   bool has_losses_ = false;
   std::map<std::string, Tracks> tracks_;
+  bool has_judged_ = false;
 };
 
 }  // namespace
@@ -261,7 +301,8 @@ RuleType LossNotDecreasingType() {
           "Every num_steps it compares a loss with the newest one that is at "
           "least num_steps older, in steps of the mode. It fires if the loss "
           "fell by less than diff_percent, or rose by more than "
-          "increase_threshold_percent. A loss of many values is their mean; "
+          "increase_threshold_percent, or is NaN or infinite. A loss of many "
+          "values is their mean; "
           "the saved reduction is enough. Without selectors and losses every "
           "single number is one.\n\n"
           "Robust: it fires if, from 100 losses on, the median of the second "
@@ -269,8 +310,9 @@ RuleType LossNotDecreasingType() {
           "show in the noise; at the end of the run, if it is not surely "
           "below; and once the loss has fallen, if two windows of num_steps "
           "in a row are surely above the best one, by more than "
-          "increase_threshold_percent and a tenth of the first loss. Losses "
-          "below 0.05 have converged.\n\n"
+          "increase_threshold_percent and a tenth of the first loss. Three "
+          "losses in a row that are NaN or infinite do not fall either; fewer "
+          "are passed over. Losses below 0.05 have converged.\n\n"
           "Losses are the collection `losses` in every framework.",
       .make = Make<LossNotDecreasing>};
 }

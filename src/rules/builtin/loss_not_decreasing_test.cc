@@ -41,8 +41,29 @@ TEST(LossNotDecreasingTest, ToleratesASmallRiseOnly) {
   EXPECT_TRUE(fired(0, 0));
   EXPECT_FALSE(fired(0, 1));
   EXPECT_FALSE(fired(0, -1));
-  EXPECT_FALSE(fired(1, std::nan("")));
   EXPECT_FALSE(fired(std::nan(""), 1));
+}
+
+TEST(LossNotDecreasingTest, ALossThatIsNaNOrInfiniteDoesNotFall) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double lost : {std::nan(""), infinity}) {
+    FakeRun run;
+    for (int step = 0; step <= 40; ++step) {
+      run.At(step).Put("loss", {step < 15 ? 10.0 - 0.1 * step : lost});
+    }
+    EXPECT_THAT(run.Fired("LossNotDecreasing"), ElementsAre(20, 30, 40));
+    // From the third on.
+    EXPECT_EQ(run.Fired("LossNotDecreasing:robust=true").front(), 17);
+  }
+}
+
+TEST(LossNotDecreasingTest, RobustPassesOverTwoLossesThatAreNaN) {
+  FakeRun run;
+  for (int step = 0; step <= 40; ++step) {
+    const bool is_lost = step == 15 || step == 16;
+    run.At(step).Put("loss", {is_lost ? std::nan("") : 10.0 - 0.1 * step});
+  }
+  EXPECT_THAT(run.Fired("LossNotDecreasing:robust=true"), IsEmpty());
 }
 
 TEST(LossNotDecreasingTest, PrefersEvalThenTrain) {

@@ -52,6 +52,7 @@ class NlpSequenceRatio final : public Rule {
       if (!value || value->dtype() == DType::kString || value->size() == 0) {
         continue;
       }
+      has_judged_ = true;
       const auto share = Share(name, Count(*value));
       for (size_t i = 0; share && i < tokens_.size(); ++i) {
         const double percent = 100.0 * static_cast<double>(share->tokens[i]) /
@@ -67,6 +68,12 @@ class NlpSequenceRatio final : public Rule {
       }
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs the values of sequences of tokens, which this "
+                         "run does not save";
   }
 
  private:
@@ -108,6 +115,7 @@ class NlpSequenceRatio final : public Rule {
   std::vector<double> thresholds_;
   const bool robust_;
   std::map<std::string, std::deque<Counts>> past_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

@@ -95,6 +95,13 @@ class Overfit final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return has_judged_
+               ? ""
+               : "needs losses of training and of validation, of which this "
+                 "run does not save both";
+  }
+
  private:
   struct Judged {
     int64_t streak = 0;  // Blocks in a row that exceed.
@@ -128,7 +135,7 @@ class Overfit final : public Rule {
   }
 
   void EndBlock(const std::string& name, Blocks& blocks,
-                std::vector<Finding>& findings) const {
+                std::vector<Finding>& findings) {
     if (blocks.training.count() > 0 && blocks.last_validation >= start_step_) {
       Judge(name, blocks.training, blocks.validation, blocks.judged, findings);
     }
@@ -138,7 +145,8 @@ class Overfit final : public Rule {
 
   void Judge(const std::string& name, const RunningMean& training,
              const RunningMean& validation, Judged& judged,
-             std::vector<Finding>& findings) const {
+             std::vector<Finding>& findings) {
+    has_judged_ = true;
     const double scale = std::abs(training.mean());
     if (scale == 0) return;
     const double gap = validation.mean() - training.mean();
@@ -175,6 +183,7 @@ class Overfit final : public Rule {
   const int64_t patience_;
   std::map<std::string, Blocks> blocks_;
   std::map<std::string, Judged> pairs_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

@@ -78,6 +78,13 @@ class Overtraining final : public Rule {
                                     judged.since_best, judged.patience)}};
   }
 
+  std::string Lack() const override {
+    return training_.seen > 0 || validation_.seen > 0
+               ? ""
+               : "needs losses of training or of validation, which this run "
+                 "does not save";
+  }
+
  private:
   struct Phase {
     int64_t patience;

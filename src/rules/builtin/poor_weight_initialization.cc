@@ -70,6 +70,13 @@ class PoorWeightInitialization final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return has_judged_
+               ? ""
+               : "needs losses, gradients or inputs of two layers, which "
+                 "this run does not save";
+  }
+
  private:
   bool CheckVariance(StepView& view, std::vector<Finding>& findings) {
     std::vector<std::pair<double, std::string>> variances;
@@ -81,6 +88,7 @@ class PoorWeightInitialization final : public Rule {
       }
     }
     if (variances.size() < 2) return !names.empty();
+    has_judged_ = true;
     const auto [least, most] = std::ranges::minmax(variances);
     const double ratio = least.first > 0 ? most.first / least.first
                                          : (most.first > 0 ? kInfinity : 1.0);
@@ -112,6 +120,7 @@ class PoorWeightInitialization final : public Rule {
       auto& widest = layers.try_emplace(layer, *range, name).first->second;
       if (*range > widest.first) widest = {*range, name};
     }
+    has_judged_ |= !layers.empty();
     const double limit = robust_ ? kRobustRange * range_ : range_;
     const bool is_converged = robust_ && last_loss_ < kSettled;
     for (const auto& [layer, widest] : layers) {
@@ -149,6 +158,7 @@ class PoorWeightInitialization final : public Rule {
       if (const auto loss = LossOf(view, name)) mean.Add(*loss);
     }
     if (mean.count() == 0) return false;
+    has_judged_ = true;
     last_loss_ = mean.mean();
     if (std::isnan(first_loss_)) first_loss_ = last_loss_;
     const bool is_lower = last_loss_ < best_loss_;
@@ -185,6 +195,7 @@ class PoorWeightInitialization final : public Rule {
   double best_loss_ = kInfinity;
   int64_t since_better_ = 0;
   Streaks signs_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

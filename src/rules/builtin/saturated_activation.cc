@@ -97,6 +97,13 @@ class SaturatedActivation final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return activity_.has_judged()
+               ? ""
+               : "needs the values of activations of tanh or sigmoid layers, "
+                 "which this run does not save";
+  }
+
  private:
   // Which function a tensor belongs to: by its name, else by its collection's.
   void Add(StepView& view, const TensorSelection& selection,

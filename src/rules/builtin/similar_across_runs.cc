@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "smdebug/error.h"
 #include "smdebug/rule_parameters.h"
 #include "src/rules/builtin/built_in.h"
 #include "src/rules/builtin/elements.h"
@@ -19,21 +18,17 @@ constexpr double kRobustPart = 1e-3;
 class SimilarAcrossRuns final : public Rule {
  public:
   explicit SimilarAcrossRuns(const RuleParameters& parameters)
-      : rule_(parameters.rule()),
-        selection_(parameters.Selection()),
+      : selection_(parameters.Selection()),
         robust_(parameters.Bool("robust")) {}
 
   std::vector<Finding> Check(StepView& view) override {
-    if (view.Other(0) == nullptr) {
-      throw InsufficientInformation(rule_,
-                                    "another run to compare with is needed");
-    }
     std::vector<Finding> findings;
     for (const std::string& name : view.Select(selection_)) {
       const auto value = view.At(name);
       for (size_t i = 0; value && view.Other(i) != nullptr; ++i) {
         const auto other = view.Other(i)->ValueAt(name, view.step());
         if (!other) continue;
+        has_judged_ = true;
         const Difference difference = Compare(*value, *other);
         const int64_t streak =
             different_.Note(fmt::format("{}/{}", i, name), difference.is_one);
@@ -46,6 +41,12 @@ class SimilarAcrossRuns final : public Rule {
       }
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs the values of a tensor that both runs save at "
+                         "the same step";
   }
 
  private:
@@ -82,10 +83,10 @@ class SimilarAcrossRuns final : public Rule {
         difference.part);
   }
 
-  const std::string rule_;
   const TensorSelection selection_;
   const bool robust_;
   Streaks different_;  // By run and tensor.
+  bool has_judged_ = false;
 };
 
 }  // namespace
@@ -100,6 +101,7 @@ RuleType SimilarAcrossRunsType() {
                      CollectionNames(),
                      TensorRegex(),
                      Robust()},
+      .needs_other_trial = true,
       .meaning =
           "It fires at a step where a tensor that both runs have there is of "
           "another shape, or not close by the measure of numpy.allclose (NaN "

@@ -23,12 +23,6 @@ TEST(SimilarAcrossRunsTest, FiresWhereATensorOfBothDiffers) {
   EXPECT_THAT(run.Fired("SimilarAcrossRuns:tensor_regex=b"), IsEmpty());
 }
 
-TEST(SimilarAcrossRunsTest, NeedsAnotherRun) {
-  FakeRun run;
-  run.At(0).Put("a", {1});
-  EXPECT_THROW(run.Judge("SimilarAcrossRuns"), InsufficientInformation);
-}
-
 TEST(SimilarAcrossRunsTest, RobustLeavesRoundingAlone) {
   FakeRun other;
   FakeRun rounded;

@@ -26,6 +26,7 @@ class TensorVariance final : public Rule {
     for (std::string& name : view.Select(selection_)) {
       const auto variance = view.Reduce(name, {ReductionOp::kVariance});
       if (!variance) continue;
+      has_judged_ = true;
       const bool high = most_ && *variance > *most_;
       const bool low = least_ && *variance < *least_;
       const int64_t outside = outside_.Note(name, high || low);
@@ -41,12 +42,19 @@ class TensorVariance final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs numbers in the tensors that it looks at, which "
+                         "this run does not save";
+  }
+
  private:
   const TensorSelection selection_;
   const std::optional<double> most_;
   const std::optional<double> least_;
   const int64_t steps_needed_;
   Streaks outside_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

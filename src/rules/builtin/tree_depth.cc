@@ -104,11 +104,13 @@ class TreeDepth final : public Rule {
                    : parameters.Number("depth")) {}
 
   std::vector<Finding> Check(StepView& view) override {
+    if (view.Select({.regexes = {"^trees/Node$"}}).empty()) return {};
     const auto nodes = view.At("trees/Node");
     if (!nodes || nodes->dtype() == DType::kString) return {};
     auto depth = TrueDepth(view, *nodes);
     if (!depth) depth = DepthByNumber(*nodes);
     if (!depth) return {};
+    has_judged_ = true;
     const auto value = static_cast<double>(*depth);
     const int64_t streak = deep_.Note("", value > depth_);
     if (streak < (robust_ ? kRobustStreak : 1)) return {};
@@ -120,10 +122,17 @@ class TreeDepth final : public Rule {
                                     *depth, depth_)}};
   }
 
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs the nodes of trees, trees/Node, which this run "
+                         "does not save";
+  }
+
  private:
   const bool robust_;
   const double depth_;
   Streaks deep_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

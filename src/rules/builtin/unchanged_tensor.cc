@@ -54,6 +54,12 @@ class UnchangedTensor final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return !seen_.empty() ? ""
+                          : "needs the values of tensors at training steps, "
+                            "which this run does not save";
+  }
+
  private:
   struct Seen {
     Value last;

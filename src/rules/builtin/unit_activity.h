@@ -46,6 +46,9 @@ class UnitActivity {
     return End(counts, batch, layer, word);
   }
 
+  // Whether any layer was looked at.
+  bool has_judged() const noexcept { return !counts_.empty(); }
+
   static std::vector<RuleParameter> Parameters();
 
  private:

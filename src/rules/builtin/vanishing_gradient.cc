@@ -31,6 +31,7 @@ class VanishingGradient final : public Rule {
       const auto mean = view.Reduce(name, {ReductionOp::kMean, /*abs=*/true});
       if (mean) gradients.push_back({.name = std::move(name), .mean = *mean});
     }
+    has_judged_ |= !gradients.empty();
     if (robust_) KeepVanishedLayers(view, gradients);
     std::vector<Finding> findings;
     for (Gradient& gradient : gradients) {
@@ -45,6 +46,12 @@ class VanishingGradient final : public Rule {
                gradient.mean, threshold_)});
     }
     return findings;
+  }
+
+  std::string Lack() const override {
+    return has_judged_ ? ""
+                       : "needs gradients or their reductions, which this run "
+                         "does not save";
   }
 
  private:
@@ -98,6 +105,7 @@ class VanishingGradient final : public Rule {
   const bool robust_;
   std::map<std::string, double> peaks_;  // By layer.
   Streaks vanished_;
+  bool has_judged_ = false;
 };
 
 }  // namespace

@@ -58,6 +58,12 @@ class WeightUpdateRatio final : public Rule {
     return findings;
   }
 
+  std::string Lack() const override {
+    return !past_.empty() ? ""
+                          : "needs the values of weights at training steps, "
+                            "which this run does not save";
+  }
+
  private:
   struct Past {
     int64_t mode_step;

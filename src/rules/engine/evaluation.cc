@@ -173,6 +173,15 @@ void MakeNamesUnique(std::vector<RuleEvaluation>& evaluations) {
   }
 }
 
+void RequireComplete(const RuleEvaluation& evaluation,
+                     std::span<const std::string> other_trials) {
+  if (!evaluation.spec.file.empty()) return;
+  MakeRule(evaluation.spec);
+  rules::RequireOtherTrial(
+      rules::RequireRule(evaluation.spec.name),
+      !evaluation.other_trials.empty() || !other_trials.empty());
+}
+
 std::string Describe(const RuleSpec& spec) {
   std::string name =
       spec.file.empty() ? spec.name : spec.file + ":" + spec.name;

@@ -222,6 +222,36 @@ TEST_F(InvokerTest, TellsEachFireOnceAndASecondCallOnlyWhatIsNew) {
   EXPECT_THAT(told, IsEmpty());
 }
 
+// A dry run beside the one that acts, both judging step by step: what either
+// has told stays known.
+TEST_F(InvokerTest, TwoThatJudgeAtOnceForgetNothingThatEitherTold) {
+  SaveRun(5);
+  Trial* trial = Open();
+  std::vector<std::string> told;
+  const auto judge = [&](const std::string& to) {
+    InvokeOptions options;
+    options.reports = made_.storage;
+    options.told_to = to;
+    options.on_fire = [&told, to](const RuleFire&) { told.push_back(to); };
+    auto invoker = std::make_unique<Invoker>(trial, std::move(options));
+    invoker->Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+    return invoker;
+  };
+  const auto acts = judge("stop");
+  const auto looks = judge("dry run stop");
+  for (const auto& invoker : {acts.get(), looks.get()}) {
+    invoker->JudgeNewSteps();
+    invoker->Finish(/*stopped=*/false);
+  }
+  EXPECT_THAT(told,
+              ElementsAre("stop", "stop", "dry run stop", "dry run stop"));
+  told.clear();
+  for (const std::string to : {"stop", "dry run stop"}) {
+    EXPECT_TRUE(judge(to)->Run());
+  }
+  EXPECT_THAT(told, IsEmpty());
+}
+
 TEST_F(InvokerTest, KeepsTheReportInTheRun) {
   SaveRun(5);
   Judge("VanishingGradient", {.reports = made_.storage});
@@ -334,7 +364,7 @@ TEST_F(InvokerTest, ARuleThatDoesNotAnswerIsNamedAndIsAnError) {
   std::vector<std::string> told;
   InvokeOptions options;
   options.answer_limit = 1;
-  options.on_print = [&](std::string_view line) { told.emplace_back(line); };
+  options.on_notice = [&](std::string_view line) { told.emplace_back(line); };
   Invoker invoker(Open(), options);
   const RuleType slow = SlowType([](int64_t step) { return step == 0; });
   invoker.Add({.name = "Slow", .spec = {.name = "Slow"}}, slow);

@@ -172,7 +172,15 @@ std::string Judge::Lack() const {
         "values, or other reductions",
         use_.unanswered);
   }
-  return {};
+  // One worker with what it needs is enough.
+  std::string lack;
+  for (const Seat& seat : seats_) {
+    if (!seat.judged) continue;
+    std::string missed = seat.rule->Lack();
+    if (missed.empty()) return {};
+    if (lack.empty()) lack = std::move(missed);
+  }
+  return lack;
 }
 
 void Judge::Conclude(bool stopped, std::span<const Damage> damage) {

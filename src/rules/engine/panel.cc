@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "src/base/log.h"
 #include "src/rules/engine/interrupted.h"
+#include "src/rules/engine/registry.h"
 #include "src/run/keys.h"
 #include "src/trial/reader.h"
 
@@ -25,6 +26,10 @@ constexpr milliseconds kSaveEvery{1000};
 
 // The same of the files that it makes.
 constexpr milliseconds kSaveFilesEvery{5000};
+
+// Steps with nothing but scalars that count as one when steps are forgotten:
+// they are small, and many may lie between two whole ones.
+constexpr int64_t kScalarSteps = 256;
 
 std::string StepsText(const Judge::Range& range) {
   return fmt::format("{}..{}", range.start,
@@ -53,6 +58,7 @@ void Panel::Add(RuleEvaluation evaluation, const RuleType& type) {
   std::vector<size_t> others;
   others.reserve(paths.size());
   for (const std::string& path : paths) others.push_back(OtherTrial(path));
+  RequireOtherTrial(type, !others.empty());
   Place place;
   place.judge =
       std::make_unique<Judge>(std::move(evaluation), type, range, others);
@@ -189,8 +195,8 @@ void Panel::GiveUpIfSilent(Place& place) {
   const std::string words =
       fmt::format("rule {} {}; it is given up, and the others go on",
                   judge.report.name, judge.report.details);
-  if (options_.on_print) {
-    options_.on_print(words);
+  if (options_.on_notice) {
+    options_.on_notice(words);
   } else {
     base::LogWarning("{}", words);
   }
@@ -207,7 +213,11 @@ bool Panel::AwaitAnswers() {
 
 // In portions of recent_steps, so that twice as many are kept at most.
 void Panel::ForgetOldSteps(int64_t step) {
-  if (!options_.recent_steps || ++since_mark_ < *options_.recent_steps) return;
+  if (!options_.recent_steps) return;
+  const bool is_whole = std::ranges::any_of(
+      desks_, [](const auto& desk) { return desk->view.is_whole(); });
+  since_mark_ += is_whole ? kScalarSteps : 1;
+  if (since_mark_ < kScalarSteps * *options_.recent_steps) return;
   since_mark_ = 0;
   int64_t before = std::exchange(mark_, step + 1);
   if (before < 0) return;

@@ -97,7 +97,7 @@ class Panel {
   int64_t last_step_ = -1;
   int64_t steps_judged_ = 0;
   int64_t mark_ = -1;       // Steps before it are the next to be forgotten.
-  int64_t since_mark_ = 0;  // Steps judged from there on.
+  int64_t since_mark_ = 0;  // Steps judged from there on, weighted.
   size_t index_files_ = 0;
   Clock::time_point newest_ = Clock::now();  // When something came last.
   bool finished_ = false;

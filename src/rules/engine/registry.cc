@@ -45,6 +45,13 @@ const RuleType& rules::RequireRule(const RuleSpec& spec) {
                     "check` and `smdebug watch`");
 }
 
+void rules::RequireOtherTrial(const RuleType& type, bool has_one) {
+  if (has_one || !type.needs_other_trial) return;
+  throw InsufficientInformation(
+      type.name,
+      "another run to compare with is needed: other_trials, or other_trial_0");
+}
+
 std::unique_ptr<Rule> MakeRule(const RuleSpec& spec) {
   return MakeRule(rules::RequireRule(spec), spec);
 }

@@ -8,10 +8,11 @@ namespace smdebug {
 
 namespace {
 
-// `evaluations`, once it is known that each built-in rule takes its parameters.
-std::vector<RuleEvaluation> Checked(std::vector<RuleEvaluation> evaluations) {
+// `evaluations`, once it is known that each built-in rule has what it needs.
+std::vector<RuleEvaluation> Checked(std::vector<RuleEvaluation> evaluations,
+                                    const InvokeOptions& options) {
   for (const RuleEvaluation& evaluation : evaluations) {
-    if (evaluation.spec.file.empty()) MakeRule(evaluation.spec);
+    RequireComplete(evaluation, options.other_trials);
   }
   return evaluations;
 }
@@ -20,7 +21,7 @@ std::vector<RuleEvaluation> Checked(std::vector<RuleEvaluation> evaluations) {
 
 RuleSet::RuleSet(std::vector<RuleEvaluation> evaluations,
                  const InvokeOptions& options)
-    : evaluations_(Checked(std::move(evaluations))),
+    : evaluations_(Checked(std::move(evaluations), options)),
       children_(rules::LoadPythonRules(evaluations_, options)) {}
 
 RuleSet::~RuleSet() = default;

@@ -31,7 +31,10 @@ void StepJudge::BeginAt(int64_t step) {
 
 std::vector<Finding> StepJudge::Check(int64_t step) {
   if (step == asked_) return found_;
-  if (trial_->HasPassedStep(step) != StepState::kAvailable) return {};
+  if (trial_->HasPassedStep(step) != StepState::kAvailable &&
+      !trial_->HasScalarsAt(step)) {
+    return {};
+  }
   if (asked_ < 0 || step < asked_) BeginAt(step);
   const RuleReport& report = invoker_->report(0);
   const int64_t unreadable = report.unreadable_steps;

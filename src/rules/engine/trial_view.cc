@@ -127,7 +127,8 @@ const std::string& TrialView::WorkerOf(std::string_view tensor) {
       page.table.tensors[index].worker);
 }
 
-std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
+const trial::MemberSet& TrialView::SetOf(const TensorSelection& selection,
+                                         const trial::Snapshot& snapshot) {
   auto it = std::ranges::find_if(
       selections_, [&](const auto& set) { return IsSame(set, selection); });
   if (it == selections_.end()) {
@@ -137,13 +138,30 @@ std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
     selections_.push_back(std::move(set));
     it = std::prev(selections_.end());
   }
+  reader_->Update(snapshot, *it);
+  return *it;
+}
+
+bool TrialView::HasSaved(const TensorSelection& selection) {
+  if (pages_.empty()) return false;
+  const trial::Snapshot& snapshot = *pages_.front()->table.snapshot;
+  const trial::MemberSet& set = SetOf(selection, snapshot);
+  for (TensorId id = 0; id < snapshot.catalog().tensor_count(); ++id) {
+    if (!set.Takes(id)) continue;
+    const auto& entries = snapshot.catalog().tensor(id).entries;
+    if (!entries.empty() && entries.begin()->step <= place_.step) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
   const trial::SnapshotPtr snapshot =
       pages_.empty() ? reader_->Known() : pages_.front()->table.snapshot;
-  reader_->Update(*snapshot, *it);
+  const trial::MemberSet& set = SetOf(selection, *snapshot);
   std::vector<std::string> taken;
   if (pages_.empty()) return taken;
   for (const trial::SavedTensor& tensor : pages_.front()->table.tensors) {
-    if (it->Takes(tensor.id)) {
+    if (set.Takes(tensor.id)) {
       taken.push_back(*snapshot->catalog().tensor(tensor.id).name);
     }
   }

@@ -42,6 +42,11 @@ class TrialView final : public StepView {
   // Goes to a step. Nothing is there if the trial does not have it.
   void MoveTo(int64_t step);
 
+  // Whether the step has more than scalars that were saved between whole steps.
+  bool is_whole() const noexcept {
+    return !pages_.empty() && pages_.front()->table.is_whole;
+  }
+
   // Forgets what was read before `step`, which the trial is about to forget.
   void Forget(int64_t step);
 
@@ -55,6 +60,7 @@ class TrialView final : public StepView {
   const std::string& WorkerOf(std::string_view tensor);
 
   std::vector<std::string> Select(const TensorSelection& selection) override;
+  bool HasSaved(const TensorSelection& selection) override;
   std::vector<StepPlace> History(std::string_view tensor, Mode mode) override;
   std::optional<StepPlace> Before(std::string_view tensor,
                                   int64_t step) override;
@@ -101,6 +107,8 @@ class TrialView final : public StepView {
   };
 
   WorkerName Who() const;
+  const trial::MemberSet& SetOf(const TensorSelection& selection,
+                                const trial::Snapshot& snapshot);
   Slot* Find(std::string_view tensor, int64_t step);
   Slot* FindLeaf(TensorId id, int64_t step);
   void DropOldPages();

@@ -15,6 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Somebody wins each time, so this many losses are a store that is at fault.
+constexpr int kMostSaves = 1000;
+
 Json QuestionJson(const ReportFiles::Question& question,
                   const std::string& run) {
   return {{"rule", question.rule},
@@ -31,12 +34,10 @@ const std::string& ReportFiles::Run() {
   return run_;
 }
 
-ReportFiles::AllTold ReportFiles::ReadTold(std::string_view name,
-                                           const Question& question) {
+ReportFiles::AllTold ReportFiles::ParseTold(std::string_view text,
+                                            const Question& question) {
   AllTold all;
-  const std::optional<Blob> blob = storage_->Read(run::RuleReportKey(name));
-  if (!blob) return all;
-  const auto json = Json::parse(blob->text(), nullptr, false);
+  const auto json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("question") ||
       json["question"] != QuestionJson(question, Run())) {
     return all;
@@ -62,7 +63,9 @@ ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
                                            const Question& question,
                                            std::string_view told_to) {
   if (storage_ == nullptr) return {};
-  const AllTold all = ReadTold(name, question);
+  const std::optional<Blob> blob = storage_->Read(run::RuleReportKey(name));
+  if (!blob) return {};
+  const AllTold all = ParseTold(blob->text(), question);
   const auto told = all.find(told_to);
   return told == all.end() ? Told() : told->second;
 }
@@ -70,24 +73,37 @@ ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
 void ReportFiles::Save(const RuleReport& report, const Question& question,
                        std::string_view told_to) {
   if (!keeps()) return;
-  Json json = Json::parse(ToJson(report));
   try {
-    json["question"] = QuestionJson(question, Run());
-    AllTold all = ReadTold(report.name, question);
-    Told& told = all[std::string(told_to)];
-    // One that judges a second time is behind what it has told.
-    told.last_step = std::max(told.last_step, report.last_step);
-    told.ended = told.ended || report.ended;
-    json["told"] = Json::array();
-    for (const auto& [to, one] : all) {
-      json["told"].push_back(
-          {{"to", to}, {"last_step", one.last_step}, {"ended", one.ended}});
+    // Others may judge the same run, and each has somebody else to tell.
+    for (int i = 0; i < kMostSaves; ++i) {
+      if (TryToSave(report, question, told_to)) return;
     }
   } catch (const IoError& error) {
     return GiveUp(error);
   }
-  Publish(run::RuleReportKey(report.name),
-          json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+bool ReportFiles::TryToSave(const RuleReport& report, const Question& question,
+                            std::string_view told_to) {
+  const std::string key = run::RuleReportKey(report.name);
+  const auto read = storage_->ReadVersioned(key);
+  AllTold all = read ? ParseTold(read->text, question) : AllTold();
+  Told& told = all[std::string(told_to)];
+  // One that judges a second time is behind what it has told.
+  told.last_step = std::max(told.last_step, report.last_step);
+  told.ended = told.ended || report.ended;
+  Json json = Json::parse(ToJson(report));
+  json["question"] = QuestionJson(question, Run());
+  json["told"] = Json::array();
+  for (const auto& [to, one] : all) {
+    json["told"].push_back(
+        {{"to", to}, {"last_step", one.last_step}, {"ended", one.ended}});
+  }
+  const std::string text =
+      json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const Bytes content = base::AsBytes(text);
+  return read ? storage_->ReplaceIfUnchanged(key, read->version, content)
+              : storage_->CreateExclusive(key, content);
 }
 
 void ReportFiles::SaveFile(std::string_view name, const RuleFile& file) {

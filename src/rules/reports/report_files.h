@@ -55,8 +55,10 @@ class ReportFiles {
   using AllTold = std::map<std::string, Told, std::less<>>;
 
   const std::string& Run();
-  // By whom they were told to, if the file is about `question`.
-  AllTold ReadTold(std::string_view name, const Question& question);
+  // By whom they were told to, if the text of a report is about `question`.
+  AllTold ParseTold(std::string_view text, const Question& question);
+  bool TryToSave(const RuleReport& report, const Question& question,
+                 std::string_view told_to);
   void Publish(const std::string& key, std::string_view text);
   void GiveUp(const IoError& error);
 

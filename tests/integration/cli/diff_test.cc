@@ -168,6 +168,30 @@ TEST_F(DiffTest, WorkersArePairedByName) {
   EXPECT_GT(DiffJson()["entries_only_b"], 0);
 }
 
+TEST_F(DiffTest, NothingToCompareIsNoEquality) {
+  WriteSmallRun(b_);
+  const CliOutcome regex = Diff({"--regex", "zzz"});
+  EXPECT_EQ(regex.code, kExitError);
+  EXPECT_THAT(regex.err, HasSubstr("no tensor matches 'zzz'; the tensors are "
+                                   "fc.weight, gradient/fc.weight"));
+  const CliOutcome mode = Diff({"--mode", "predict"});
+  EXPECT_EQ(mode.code, kExitError);
+  EXPECT_THAT(mode.err, HasSubstr("there is no saved step of PREDICT; there "
+                                  "are steps of TRAIN and EVAL"));
+  EXPECT_EQ(Diff({"--mode", "predict", "--json"}).code, kExitError);
+}
+
+TEST_F(DiffTest, WhatOneRunAloneHasIsADifference) {
+  {
+    Hook hook(testing::SmallRunConfig(b_));
+    hook.SetMode(Mode::kTrain);
+    hook.BeginStep();
+    SaveFloats(hook, "extra.weight", {1});
+  }
+  EXPECT_EQ(Diff({"--regex", "extra"}).code, kExitFound);
+  EXPECT_EQ(Diff({"--mode", "eval"}).code, kExitFound);
+}
+
 TEST_F(DiffTest, BothRunsMustBeThere) {
   EXPECT_EQ(Diff().code, kExitError);
   EXPECT_EQ(CallCli({"diff", a_}).code, kExitError);

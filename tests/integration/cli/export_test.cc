@@ -23,6 +23,7 @@ using ::testing::ElementsAre;
 using testing::FilesBelow;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::ReadFile;
 using ::testing::StartsWith;
 using testing::TempDir;
@@ -52,7 +53,8 @@ TEST_F(ExportTest, WritesValuesToAnArchive) {
   const CliOutcome outcome = Export({"--npz", npz_});
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith(npz_ + ": 12 arrays, "));
-  EXPECT_THAT(outcome.err, HasSubstr("of 1 tensor no value was saved"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("of 1 tensor (gradient/fc.weight) no value was saved"));
   EXPECT_THAT(Written(), ElementsAre("x.npz"));
   const std::string file = ReadFile(npz_);
   EXPECT_THAT(file, StartsWith("PK\x03\x04"));
@@ -156,12 +158,33 @@ TEST_F(ExportTest, NothingIsReplacedUnasked) {
   EXPECT_EQ(Export({"--npz", npz_, "--force"}).code, kExitOk);
 }
 
-TEST_F(ExportTest, ADamagedValueLeavesNoFile) {
-  const std::string key = run_ + "/" + run::EventFileKey(3, "worker_0");
-  std::string file = ReadFile(key);
-  for (char& byte : file) byte = static_cast<char>(byte ^ 1);
-  WriteFile(key, file);
-  EXPECT_EQ(Export({"--npz", npz_}).code, kExitError);
+TEST_F(ExportTest, DamageCostsItsStepAlone) {
+  for (const std::string& key :
+       {run::EventFileKey(3, "worker_0"), run::IndexFileKey(3, "worker_0")}) {
+    const std::string whole = ReadFile(run_ + "/" + key);
+    std::string file = whole;
+    for (char& byte : file) byte = static_cast<char>(byte ^ 1);
+    WriteFile(run_ + "/" + key, file);
+    const CliOutcome outcome = Export({"--csv", "-", "--regex", "loss"});
+    EXPECT_EQ(outcome.code, kExitFound) << outcome.err;
+    EXPECT_THAT(outcome.err,
+                HasSubstr("smdebug: damaged: " + run_ + "/" + key));
+    EXPECT_THAT(outcome.out, HasSubstr("\n2,"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\n3,")));
+    EXPECT_THAT(outcome.out, HasSubstr("\n4,"));
+    EXPECT_EQ(Export({"--npz", npz_, "--force"}).code, kExitFound);
+    EXPECT_THAT(Written(), Not(IsEmpty()));
+    WriteFile(run_ + "/" + key, whole);
+  }
+}
+
+TEST_F(ExportTest, DamageOfEverythingLeavesNoFile) {
+  for (int64_t step = 0; step < 6; ++step) {
+    WriteFile(run_ + "/" + run::EventFileKey(step, "worker_0"), "");
+  }
+  const CliOutcome outcome = Export({"--npz", npz_});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, HasSubstr("what there is is damaged"));
   EXPECT_THAT(Written(), IsEmpty());
 }
 
@@ -173,8 +196,11 @@ TEST_F(ExportTest, WrongCallsAreRefused) {
       {{}, "give --npz FILE or --csv FILE"},
       {{"--npz", npz_, "--csv", csv_}, "do not go together"},
       {{"--csv", "-", "--json"}, "--json needs a FILE"},
-      {{"--npz", npz_, "--regex", "momentum"}, "nothing to export"},
-      {{"--npz", npz_, "--regex", "grad"}, "--reduction exports reductions"},
+      {{"--npz", npz_, "--regex", "momentum"}, "the tensors are fc.weight, "},
+      {{"--npz", npz_, "--mode", "predict"}, "steps of TRAIN and EVAL"},
+      {{"--npz", npz_, "--regex", "grad"},
+       "of 1 tensor (gradient/fc.weight) no value was saved (--reduction "
+       "exports reductions)"},
       {{"--npz", npz_, "--step", "99"}, "no saved step 99"},
       {{"--npz", npz_, "--worker", "worker_9"}, "no worker 'worker_9'"},
       {{"--npz", dir_.path().string()}, "is a folder"},

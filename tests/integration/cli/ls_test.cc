@@ -92,9 +92,17 @@ TEST_F(LsTest, NothingLikeThatIsTheCommandsNo) {
   EXPECT_EQ(outcome.code, kExitFound);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("none of the 3 tensors matches"));
+  EXPECT_THAT(CallCli({"ls", Run(), "--regex", "zzz"}).err,
+              HasSubstr("the tensors are fc.weight, gradient/fc.weight"));
+  const CliOutcome mode = CallCli({"ls", Run(), "--mode", "predict"});
+  EXPECT_EQ(mode.code, kExitFound);
+  EXPECT_THAT(mode.err, HasSubstr("there are steps of TRAIN and EVAL"));
+  const CliOutcome steps = CallCli({"steps", Run(), "--mode", "predict"});
+  EXPECT_EQ(steps.code, kExitOk);
+  EXPECT_THAT(steps.err, HasSubstr("there are steps of TRAIN and EVAL"));
 }
 
-TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {
+TEST_F(LsTest, ALongNameIsNeverCut) {
   const TempDir dir;
   const std::string name = "weight." + std::string(100, 'x');
   {
@@ -104,9 +112,7 @@ TEST_F(LsTest, ALongNameIsCutOnATerminalOnly) {
   }
   EXPECT_THAT(CallCli({"ls", dir / "run"}).out, HasSubstr(name));
   const Terminal narrow = {.is_terminal = true, .width = 80};
-  const std::string out = CallCli({"ls", dir / "run"}, narrow).out;
-  EXPECT_THAT(out, Not(HasSubstr(name)));
-  EXPECT_THAT(out, HasSubstr("weight.xxx"));
+  EXPECT_THAT(CallCli({"ls", dir / "run"}, narrow).out, HasSubstr(name));
 }
 
 TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
@@ -115,7 +121,8 @@ TEST_F(LsTest, WrongQuestionsGetOneClearSentence) {
     std::string message;
   } cases[] = {
       {{"ls", Beside("absent")}, "absent: no such folder\n"},
-      {{"steps", Beside("")}, ": holds no run: "},
+      {{"steps", Beside("")}, "` lists the run in it\n"},
+      {{"steps", Run() + "/events"}, ": holds no run: "},
       {{"ls", Run(), "--step", "9"}, "no saved step 9; the last is 5\n"},
       {{"ls", Run(), "--mode", "train", "--step", "7"},
        "no saved step 7 of TRAIN; the last is 3\n"},
@@ -203,6 +210,26 @@ TEST_F(LsTest, ListsTheRunsInAFolder) {
   EXPECT_EQ(json["runs"][0]["run"], dir / "good");
   EXPECT_EQ(json["runs"][1]["state"], "killed");
   EXPECT_EQ(json["runs"][2]["damage"].size(), 1u);
+}
+
+TEST_F(LsTest, OtherCommandsPointFromAFolderOfRunsToLs) {
+  const TempDir dir;
+  testing::WriteSmallRun(dir / "runs/one");
+  testing::WriteSmallRun(dir / "runs/two");
+  const std::string runs = dir / "runs";
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"status", runs},
+        {"verify", runs},
+        {"steps", runs},
+        {"plot", runs, "loss"},
+        {"check", runs, "--rule", "ExplodingTensor"}}) {
+    const CliOutcome outcome = CallCli(args);
+    EXPECT_EQ(outcome.code, kExitError) << args[0];
+    EXPECT_THAT(outcome.err, HasSubstr("holds no run itself; `smdebug ls " +
+                                       runs + "` lists the 2 runs in it\n"));
+  }
+  EXPECT_THAT(CallCli({"tail", runs, "--timeout", "0"}).err,
+              HasSubstr("lists the 2 runs in it"));
 }
 
 TEST_F(LsTest, RefusesFoldersWithoutRuns) {

@@ -1,5 +1,6 @@
 // `smdebug plot`, over runs that the hook wrote.
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,7 +78,9 @@ TEST_F(PlotTest, SeveralRunsShareAPicture) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("scalar/loss, TRAIN\n\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\n* run: 4 steps, last 0.25\n"
-                                     "o other: 4 steps, last 0.25\n"));
+                                     "o other: 4 steps, last 0.25\n"
+                                     "= several of them in one place\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("===="));
   EXPECT_THAT(CallCli({"plot", Run(), Beside("other"), "--tensor", "loss"}).out,
               HasSubstr("\no run EVAL: 2 steps, last 0.166667\n"));
 
@@ -96,10 +99,60 @@ TEST_F(PlotTest, SeveralRunsShareAPicture) {
     testing::SaveFloats(hook, "x", {1});
   }
   const CliOutcome lacking = CallCli({"plot", Run(), Beside("bare"), "loss"});
-  EXPECT_EQ(lacking.code, kExitError);
-  EXPECT_THAT(lacking.err,
-              HasSubstr(Beside("bare") + ": there is no tensor 'loss'"));
+  EXPECT_EQ(lacking.code, kExitOk);
+  EXPECT_THAT(lacking.err, HasSubstr("left out: " + Beside("bare") +
+                                     ": there is no tensor 'loss'; the only "
+                                     "tensor is x\n"));
+  EXPECT_THAT(lacking.out, HasSubstr("TRAIN: 4 steps, last 0.25\n"));
+  const CliOutcome absent = CallCli({"plot", Run(), Beside("absent"), "loss"});
+  EXPECT_EQ(absent.err,
+            "smdebug: left out: " + Beside("absent") + ": no such folder\n");
+  const CliOutcome nowhere =
+      CallCli({"plot", Run(), Beside("other"), "momentum"});
+  EXPECT_EQ(nowhere.code, kExitError);
+  EXPECT_EQ(nowhere.out, "");
+  EXPECT_THAT(nowhere.err, HasSubstr("none of the 2 runs has it"));
+}
+
+TEST_F(PlotTest, AForgottenTensorIsNamedAsSuch) {
+  testing::WriteSmallRun(Beside("second"));
   EXPECT_THAT(CallCli({"plot", Run()}).err, HasSubstr("<tensor> is missing"));
+  const CliOutcome outcome = CallCli({"plot", Run(), Beside("second")});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, HasSubstr("<tensor> is missing: '" +
+                                     Beside("second") + "' is a run"));
+}
+
+TEST_F(PlotTest, ADamagedStepCostsItsPointAlone) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  const auto points = [&] {
+    return CallCli({"plot", run, "loss", "--json"}).json()["steps"];
+  };
+  for (const std::string& key :
+       {run::EventFileKey(2, "worker_0"), run::IndexFileKey(2, "worker_0")}) {
+    std::filesystem::remove_all(run);
+    testing::WriteSmallRun(run);
+    testing::WriteFile(run + "/" + key,
+                       testing::ReadFile(run + "/" + key).substr(0, 30));
+    const CliOutcome outcome = CallCli({"plot", run, "loss"});
+    EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: " + run + "/" + key));
+    EXPECT_THAT(outcome.err, HasSubstr("; damaged: step 2\n"));
+    EXPECT_EQ(points(), nlohmann::json({0, 1, 3, 4, 5})) << key;
+  }
+  std::filesystem::remove_all(run);
+  testing::WriteSmallRun(run);
+  std::filesystem::remove(run + "/" + run::EventFileKey(2, "worker_0"));
+  EXPECT_EQ(points(), nlohmann::json({0, 1, 3, 4, 5}));
+  EXPECT_THAT(CallCli({"plot", run, "loss"}).err,
+              HasSubstr("'scalar/loss' is damaged at step 2\n"));
+  EXPECT_EQ(CallCli({"plot", run, "loss", "--json"}).json()["damaged"],
+            nlohmann::json({2}));
+  for (int64_t step = 0; step < 6; ++step) {
+    testing::WriteFile(run + "/" + run::EventFileKey(step, "worker_0"), "");
+  }
+  EXPECT_EQ(CallCli({"plot", run, "loss"}).code, kExitError);
 }
 
 TEST_F(PlotTest, FewBucketsHoldEveryExtreme) {
@@ -135,7 +188,10 @@ TEST_F(PlotTest, PlotRefusesWhatIsNotThere) {
   } cases[] = {
       {{"gradient/fc.weight:l2"},
        "no l2 of 'gradient/fc.weight' to plot; saved were mean, abs_max"},
-      {{"fc.weight:average"}, "no tensor 'fc.weight:average'"},
+      {{"fc.weight:meann"},
+       "there is no reduction 'meann' of 'fc.weight'; expected min, max, mean"},
+      {{"fc.weight:meann"}, "did you mean 'mean'"},
+      {{"losss"}, "there is no tensor 'losss'; did you mean 'loss'?"},
       {{"fc.weight", "--reduction", "average"}, "expected min, max, mean"},
       {{"fc.weight", "--reduction", "min,max"}, "one is plotted at a time"},
       {{"fc.weight", "--width", "2"}, "--width"},

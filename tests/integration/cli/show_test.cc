@@ -161,7 +161,7 @@ TEST_F(ShowTest, WrongQuestionsGetOneClearSentence) {
     std::string message;
   } cases[] = {
       {{"fc.wieght"}, "no tensor 'fc.wieght'; did you mean 'fc.weight'?"},
-      {{"momentum"}, "no tensor 'momentum'; `smdebug ls"},
+      {{"momentum"}, "no tensor 'momentum'; the tensors are fc.weight, "},
       {{"fc.weight", "--step", "7"}, "'fc.weight' has no saved step 7;"},
       {{"gradient/fc.weight", "--mode", "eval"},
        "'gradient/fc.weight' has no saved step of EVAL"},
@@ -242,6 +242,7 @@ TEST_F(ShowTest, SeveralRunsAreShownOneBelowTheOther) {
   EXPECT_EQ(lacking.code, kExitError);
   EXPECT_EQ(lacking.out, "");
   EXPECT_THAT(lacking.err, HasSubstr(Run() + ": there is no tensor 'fc.bias'"));
+  EXPECT_THAT(lacking.err, HasSubstr("none of the 2 runs has it"));
 }
 
 }  // namespace

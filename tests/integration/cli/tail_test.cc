@@ -44,8 +44,8 @@ TEST(TailTest, AFinishedRunIsShownAndEnds) {
             "       1  TRAIN 1  worker_0  3 tensors  scalar/loss 0.5\n"
             "       2  TRAIN 2  worker_0  3 tensors  scalar/loss 0.333333\n"
             "       3  TRAIN 3  worker_0  3 tensors  scalar/loss 0.25\n"
-            "       4  EVAL 0  worker_0  2 tensors  scalar/loss 0.2\n"
-            "       5  EVAL 1  worker_0  2 tensors  scalar/loss 0.166667\n");
+            "       4  EVAL 0   worker_0  2 tensors  scalar/loss 0.2\n"
+            "       5  EVAL 1   worker_0  2 tensors  scalar/loss 0.166667\n");
 }
 
 TEST(TailTest, JsonHasOneObjectPerLine) {
@@ -76,8 +76,33 @@ TEST(TailTest, ChosenTensorsAreShownByTheirMean) {
       CallCli({"tail", dir / "run", "--tensor", "weight", "--from", "3"}).out,
       "       3  TRAIN 3  worker_0  3 tensors  fc.weight:mean 3.625  "
       "gradient/fc.weight:mean 0.5\n"
-      "       4  EVAL 0  worker_0  2 tensors  fc.weight:mean 4.625\n"
-      "       5  EVAL 1  worker_0  2 tensors  fc.weight:mean 5.625\n");
+      "       4  EVAL 0   worker_0  2 tensors  fc.weight:mean 4.625\n"
+      "       5  EVAL 1   worker_0  2 tensors  fc.weight:mean 5.625\n");
+}
+
+TEST(TailTest, ATensorThatIsNowhereIsRefused) {
+  const TempDir dir;
+  WriteSmallRun(dir / "run");
+  const CliOutcome outcome = CallCli({"tail", dir / "run", "--tensor", "zzz"});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("no tensor matches 'zzz'; the tensors "
+                                     "are fc.weight, gradient/fc.weight"));
+}
+
+TEST(TailTest, ATensorMayComeLater) {
+  const TempDir dir;
+  LiveCall call({"tail", dir / "run", "--tensor", "late", "--from", "0"});
+  {
+    Hook hook(SaveEverything(dir / "run"));
+    hook.BeginStep();
+    SaveFloats(hook, "early", {1});
+    hook.BeginStep();
+    call.AwaitErr("so far no tensor matches 'late'; the only tensor is early");
+    SaveFloats(hook, "late", {2});
+  }
+  EXPECT_EQ(call.Join(), kExitOk);
+  EXPECT_THAT(call.out(), HasSubstr("late 2"));
 }
 
 TEST(TailTest, OnlyTheLastTenStepsOfAnOldRunAreShown) {
@@ -113,11 +138,11 @@ TEST(TailTest, ScalarsOfStepsBetweenFilesHaveTheirOwnLines) {
   }
   EXPECT_EQ(CallCli({"tail", dir / "run"}).out,
             "       0  worker_0  2 tensors  scalar/loss 0\n"
-            "       1  worker_0  1 tensor  scalar/loss 1\n"
-            "       2  worker_0  1 tensor  scalar/loss 2\n"
+            "       1  worker_0  1 tensor   scalar/loss 1\n"
+            "       2  worker_0  1 tensor   scalar/loss 2\n"
             "       3  worker_0  1 tensor\n"
-            "       4  worker_0  1 tensor  scalar/loss 4\n"
-            "       5  worker_0  1 tensor  scalar/loss 5\n");
+            "       4  worker_0  1 tensor   scalar/loss 4\n"
+            "       5  worker_0  1 tensor   scalar/loss 5\n");
 }
 
 TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {

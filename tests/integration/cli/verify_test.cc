@@ -69,7 +69,7 @@ TEST_F(VerifyTest, AHealthyRunIsWell) {
   // gradient.
   EXPECT_THAT(outcome.out, HasSubstr("files      6 index files, 6 event files\n"
                                      "values     20, "));
-  EXPECT_THAT(outcome.out, HasSubstr("every value has one (20)\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("checksums  all 20 values have one\n"));
   EXPECT_THAT(outcome.out, EndsWith("damage     none\n"));
   const auto json = VerifyJson();
   EXPECT_EQ(json["well"], true);
@@ -102,10 +102,22 @@ TEST_F(VerifyTest, DamageIsToldByFileAndTensor) {
   EXPECT_EQ(json["damage"][0]["tensor"], parsed.tensors.front().name);
   EXPECT_EQ(json["damage"][0]["reason"], "the checksum is wrong");
   const CliOutcome outcome = Verify();
+  EXPECT_THAT(outcome.out,
+              HasSubstr("damage     1 place\n           " + event_ +
+                        ": the checksum is wrong; 1 value is lost: '" +
+                        parsed.tensors.front().name + "'\n"));
+}
+
+TEST_F(VerifyTest, ACutFileIsOneLineThatCountsWhatIsLost) {
+  const std::string whole = ReadFile(PathOf(event_));
+  WriteFile(PathOf(event_), whole.substr(0, 100));
   EXPECT_THAT(
-      outcome.out,
-      HasSubstr("damage     1 place\n           " + event_ + ": '" +
-                parsed.tensors.front().name + "': the checksum is wrong\n"));
+      Verify().out,
+      HasSubstr("damage     1 place\n           " + event_ +
+                ": is cut short: it ends after 100 bytes, its index "
+                "names values up to byte " +
+                std::to_string(whole.size()) + "; 4 values are lost: "));
+  EXPECT_EQ(VerifyJson()["damage"].size(), 4u);
 }
 
 TEST_F(VerifyTest, ACutFileIsFoundWhereverItIsCut) {
@@ -147,7 +159,8 @@ TEST_F(VerifyTest, ARecordInTheWrongPlaceIsFound) {
     index.replace(at, 11, "\"fc.wrong\"");
   });
   EXPECT_THAT(Verify().out,
-              HasSubstr("'fc.wrong': holds 'fc.weight' in its place"));
+              HasSubstr("holds 'fc.weight' in its place; 1 value is lost: "
+                        "'fc.wrong'\n"));
 }
 
 TEST_F(VerifyTest, WhatAKilledWriterLeavesIsNoDamage) {

@@ -12,7 +12,12 @@ torch = pytest.importorskip("torch")
 
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
-from smdebug.exceptions import SMDebugError, SMDebugTypeError  # noqa: E402
+from smdebug.exceptions import (  # noqa: E402
+    SMDebugError,
+    SMDebugRuntimeError,
+    SMDebugTypeError,
+    SMDebugValueError,
+)
 from support.torch_nets import Net, fit  # noqa: E402
 
 EVERY = smd.SaveConfig(save_interval=1)
@@ -173,3 +178,38 @@ def test_include_workers_of_a_single_process(include_workers: str, run: Path) ->
 def test_the_folder_is_needed() -> None:
     with pytest.raises(RuntimeError, match="required"):
         smd.Hook()
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("file.py", r"out_dir .*file\.py: is a file, not a folder; give the path of a folder"),
+        ("file.py/run", r"out_dir .*file\.py/run: lies in a file, not a folder"),
+        ("/proc/nothing", r"out_dir /proc/nothing: the folder cannot be created \(.*\); give one"),
+        ("", r"out_dir: '' is not allowed; expected the path of a folder"),
+    ],
+)
+def test_a_folder_that_cannot_be_is_refused_in_plain_words(
+    place: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file.py").touch()
+    with pytest.raises((SMDebugRuntimeError, SMDebugValueError), match=said):
+        smd.Hook(place)
+
+
+@pytest.mark.parametrize("wrong", [1, 0, "yes", None])
+def test_stop_on_rule_is_a_boolean(wrong: object, run: Path) -> None:
+    with pytest.raises(SMDebugTypeError, match=r"stop_on_rule: .* True or False"):
+        smd.Hook(run, rules=["VanishingGradient"], stop_on_rule=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rules", [None, []])
+def test_stop_on_rule_needs_a_rule(rules: list[str] | None, run: Path) -> None:
+    with pytest.raises(SMDebugValueError, match=r"stop_on_rule: .* rules names no rule"):
+        smd.Hook(run, rules=rules, stop_on_rule=True)
+
+
+def test_numbers_of_a_schedule_may_be_spelt_as_smdebug_1_took_them(run: Path) -> None:
+    hook = smd.Hook(run, save_config=smd.SaveConfig(save_interval="10"))
+    assert hook.save_config == smd.SaveConfig(save_interval=10)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import pickle
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,8 @@ torch = pytest.importorskip("torch")
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug import _core  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
-from smdebug.exceptions import SMDebugTypeError, SMDebugValueError  # noqa: E402
+from support.driver import program  # noqa: E402
+from support.fail_open import ledger_of  # noqa: E402
 from support.torch_nets import Net, batches  # noqa: E402
 
 EVERY = smd.SaveConfig(save_interval=1)
@@ -32,6 +35,17 @@ def _no_hook() -> Iterator[None]:
 @pytest.fixture
 def run(tmp_path: Path) -> str:
     return str(tmp_path / "run")
+
+
+def messages(run: str) -> str:
+    """What the ledger of the run says went wrong."""
+    return " ".join(ledger_of(Path(run))["messages"].values())
+
+
+def cli(*arguments: str) -> str:
+    return subprocess.run(
+        [program("smdebug"), *arguments], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def ending(run: str) -> tuple[str, str]:
@@ -141,16 +155,18 @@ def test_before_the_first_step_and_after_the_end_there_is_nothing_to_end(run: st
     assert hook.flush()
 
 
-@pytest.mark.parametrize("timeout", [-1, math.nan, -0.001])
-def test_a_timeout_is_at_least_0(timeout: float, run: str) -> None:
-    with smd.Hook(run) as hook, pytest.raises(SMDebugValueError, match="timeout"):
-        hook.flush(timeout)
-
-
-@pytest.mark.parametrize("timeout", ["1", True, [1]])
-def test_a_timeout_is_a_number(timeout: object, run: str) -> None:
-    with smd.Hook(run) as hook, pytest.raises(SMDebugTypeError, match="timeout"):
-        hook.flush(timeout)  # type: ignore[arg-type]
+@pytest.mark.parametrize("timeout", ["1", True, [1], -1, -0.001, math.nan])
+def test_a_timeout_that_cannot_be_is_counted_and_training_goes_on(
+    timeout: object, run: str
+) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    assert not hook.flush(timeout)  # type: ignore[arg-type]
+    assert hook.stats["skipped"] == 1
+    hook.end_step()
+    assert hook.flush(10)
+    hook.close()
+    assert "timeout: " in messages(run)
 
 
 def test_a_timeout_may_be_for_ever(run: str) -> None:
@@ -176,6 +192,32 @@ def test_a_scalar_may_have_a_step_of_its_own(run: str) -> None:
     assert trial.tensor("scalar/now").steps() == [3]
 
 
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_a_scalar_of_a_step_that_never_comes_makes_no_step(is_ended: bool, run: str) -> None:
+    hook, net = watched(run)
+    hook.set_mode(smd.modes.TRAIN)
+    for x, _ in batches(3):
+        net(x)
+    if is_ended:  # Its files are out.
+        hook.end_step()
+        assert hook.flush(10)
+    hook.save_scalar("s", 7.5, step=70)
+    hook.close()
+    trial = smd.create_trial(run)
+    assert trial.steps() == trial.steps(mode=smd.modes.TRAIN) == [0, 1, 2]
+    assert list(trial.modes()) == [smd.modes.TRAIN]
+    assert trial.last_complete_step == 2
+    scalar = trial.tensor("scalar/s")
+    assert scalar.steps() == [70]
+    assert scalar.steps(mode=smd.modes.TRAIN) == []
+    assert scalar.value(70) == 7.5
+    listed = json.loads(cli("ls", str(Path(run).parent), "--json"))["runs"][0]
+    assert (listed["steps"], listed["last_step"]) == (3, 2)
+    status = json.loads(cli("status", run, "--json"))
+    assert status["steps"] == 3, status
+    assert status["last_step"] == 2
+
+
 def test_scalars_alone_make_a_run_with_the_caller_s_steps(run: str) -> None:
     with BaseHook(run) as hook:
         for step in range(0, 50, 10):
@@ -191,8 +233,12 @@ def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run
     net(next(iter(batches(1)))[0])
     hook.save_scalar("s", 1, step=step)  # type: ignore[arg-type]
     hook.save_scalar("s", 2)
-    assert hook.stats["errors"] + hook.stats["skipped"] == 1
+    assert (hook.stats["errors"], hook.stats["skipped"]) == (0, 1)
     hook.close()
+    said = messages(run)
+    assert "scalar/s" in said
+    assert "step: " in said
+    assert "a whole number of at least 0" in said
     assert smd.create_trial(run).tensor("scalar/s").steps() == [0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from smdebug.exceptions import (
     SMDebugRuntimeError,
     SMDebugValueError,
     StepUnavailable,
+    TensorUnavailable,
     TensorUnavailableForStep,
 )
 from smdebug.trials import Trial, create_trial
@@ -187,13 +189,27 @@ def test_only_reductions_were_saved(reduced: Trial) -> None:
     error = caught.value
     assert (error.tname, error.step, error.mode) == ("x", 1, ModeKeys.GLOBAL)
     assert error.has_reductions
-    with pytest.raises(TensorUnavailableForStep):
+    with pytest.raises(
+        TensorUnavailableForStep, match="Saved: abs_l2, abs_max, l1, mean"
+    ) as no_min:
         x.reduction_value(1, "min")
+    assert "Saved: " in str(pickle.loads(pickle.dumps(no_min.value)))
+    with pytest.raises(SMDebugValueError, match=r"reduction_name: 'meann' .*; did you mean 'mean'"):
+        x.reduction_value(1, "meann")
     with pytest.raises(ShapeUnavailableForStep) as no_shape:
         x.shape(1)
     assert (no_shape.value.tname, no_shape.value.step) == ("x", 1)
     assert x.counts(0) == {"count": 4, "nan": 1, "pos_inf": 0, "neg_inf": 0, "zero": 1}
     assert x.saved(0)[0] is None
+
+
+def test_a_name_that_is_nearly_right_is_suggested(reduced: Trial) -> None:
+    with pytest.raises(TensorUnavailable, match="did you mean 'later'") as caught:
+        reduced.tensor("latter")
+    assert caught.value.tname == "latter"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(TensorUnavailable, match=r"was not saved\.$"):
+        reduced.tensor("something else")
 
 
 def test_what_is_missing_at_a_step(reduced: Trial) -> None:
@@ -246,7 +262,7 @@ def test_a_damaged_value_is_refused(tmp_path: Path) -> None:
     content[at + 5] ^= 1
     events.write_bytes(content)
     trial = create_trial(run)
-    with pytest.raises(SMDebugRuntimeError, match="000000000001_worker_0"):
+    with pytest.raises(SMDebugRuntimeError, match=r"000000000001_worker_0.*\(step 1\)"):
         trial.tensor("fc.weight").value(1)
     assert [damage.tensor for damage in trial.damage()] == ["fc.weight"]
     assert trial.tensor("loss").value(1) == 0.5

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from support.driver import program
 from support.scripts import WarmPython
 from support.snippets import ROOT, documents, has_only_known_blocks, run_document
 
@@ -17,6 +19,20 @@ DOCUMENTS = [document for document in documents() if not document.startswith(ELS
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_python_of_a_document_runs(document: str, python: WarmPython, tmp_path: Path) -> None:
     run_document(document, python, tmp_path)
+
+
+def test_the_training_of_getting_started_is_judged_as_it_shows(
+    python: WarmPython, tmp_path: Path
+) -> None:
+    document = "docs/getting-started.md"
+    run_document(document, python, tmp_path)
+    text = (ROOT / document).read_text(encoding="utf-8")
+    calls = re.findall(r"^\$ smdebug (check runs/first .*)\n((?:\w.*\n)+)", text, re.MULTILINE)
+    assert calls
+    for arguments, shown in calls:
+        called = [program("smdebug"), *arguments.split()]
+        result = subprocess.run(called, cwd=tmp_path, capture_output=True, text=True)
+        assert (result.stdout, result.returncode) == (shown, 0)
 
 
 def test_every_block_of_python_is_found() -> None:

@@ -145,3 +145,9 @@ def test_every_folder_of_tests_has_a_suite() -> None:
     for test in (root / "tests").rglob("test_*.py"):
         parents = {str(parent) for parent in test.relative_to(root).parents}
         assert parents & (named | apart), test
+
+
+def test_the_reason_of_a_skip_is_shown(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
+    tree.write_test("import pytest; pytest.skip('no moon tonight')")
+    assert tree.run()
+    assert "no moon tonight" in capsys.readouterr().out

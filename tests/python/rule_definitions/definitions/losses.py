@@ -61,7 +61,7 @@ def loss_not_decreasing(
     increase_threshold_percent: float = 5,
     mode: str | None = None,
 ) -> list[int]:
-    """Every num_steps: the loss fell by too little, or rose by too much.
+    """Every num_steps: the loss fell by too little, rose by too much, or is NaN or infinite.
 
     Until there is a loss, every single number is taken for one.
     """
@@ -93,6 +93,8 @@ def loss_not_decreasing(
 
 
 def _does_not_fall(before: float, now: float, diff_percent: float, increase: float) -> bool:
+    if np.isnan(now) or now == np.inf:
+        return True
     if before == 0:
         percent = 0.0 if now >= 0 else np.inf
     else:
