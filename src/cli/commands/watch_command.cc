@@ -128,24 +128,21 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     // Who waits for a rule waits no longer than for the job.
     options.answer_limit =
         std::min(options.answer_limit, timeout_.value_or(options.answer_limit));
-    options.on_notice = [&](std::string_view line) {
-      if (options.on_print) {
-        options.on_print(line);
+    // Where lines of others would run into the view.
+    const bool is_one_terminal = streams.out_terminal.is_terminal &&
+                                 streams.err_terminal.is_terminal &&
+                                 !options_.json;
+    const auto tell = [this, streams, is_one_terminal](std::string_view line) {
+      if (is_one_terminal && view_) {
+        view_->TellPrinted(line);
       } else {
-        streams.err << "smdebug: " << Printable(std::string(line)) << '\n';
+        streams.err << line << '\n';
       }
     };
-    // Where what rules print would run into the view.
-    if (streams.out_terminal.is_terminal && streams.err_terminal.is_terminal &&
-        !options_.json) {
-      options.on_print = [&](std::string_view line) {
-        if (view_) {
-          view_->TellPrinted(line);
-        } else {
-          streams.err << line << '\n';
-        }
-      };
-    }
+    if (is_one_terminal) options.on_print = tell;
+    options.on_notice = [tell](std::string_view line) {
+      tell("smdebug: " + Printable(std::string(line)));
+    };
     const RuleSet rules(options_.Evaluations(), options);
     const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     waiting_since_ = Clock::now();

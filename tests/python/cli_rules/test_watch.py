@@ -71,6 +71,10 @@ class Job:
             text=True,
         )
 
+    def await_half(self) -> None:
+        assert self.process.stdout
+        assert "waiting\n" in self.process.stdout
+
     def go_on(self) -> None:
         assert self.process.stdin
         self.process.stdin.write("\n")
@@ -306,7 +310,7 @@ def test_others_go_on_beside_a_rule_that_never_answers(
     run: Path, write_rule: WriteRule, command: str
 ) -> None:
     file = write_rule(LOOPS + LOW_LOSS)
-    words = [program("smdebug"), command, run, "--rule", f"{file}:Loops"]
+    words = [str(program("smdebug")), command, str(run), "--rule", f"{file}:Loops"]
     words += ["--rule", f"{file}:LowLoss", "--rule-timeout", "3"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
     # A rule that fired is not hidden by one that failed.
@@ -326,10 +330,12 @@ def test_a_rule_that_never_answers_does_not_keep_a_stop_from_being_done(
     run = tmp_path / "run"
     own = f"{write_rule(LOOPS)}:Loops"
     options = ["--rule", own, "--rule", "VanishingGradient", "--action", "stop", "--timeout", "3"]
-    with job(run) as training, watching(run, *options) as watch:
-        assert next_event(watch, "action")["outcome"] == "done"
-        loops = next_event(watch, "report")
-        assert watch.wait(timeout=LIMIT) == 1
+    with job(run) as training:
+        training.await_half()
+        with watching(run, *options) as watch:
+            assert next_event(watch, "action")["outcome"] == "done"
+            loops = next_event(watch, "report")
+            assert watch.wait(timeout=LIMIT) == 1
         assert training.process.wait(timeout=LIMIT) != 0
     assert (loops["status"], loops["details"]) == ("Error", GIVEN_UP)
 
@@ -338,6 +344,7 @@ def test_the_timeout_holds_whatever_a_rule_does(tmp_path: Path, write_rule: Writ
     pytest.importorskip("torch")
     run = tmp_path / "run"
     with job(run) as training:
+        training.await_half()
         with watching(run, "--rule", f"{write_rule(LOOPS)}:Loops", "--timeout", "3") as watch:
             loops = next_event(watch, "report")
             assert watch.wait(timeout=LIMIT) == 2
