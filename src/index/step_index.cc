@@ -9,15 +9,16 @@
 namespace smdebug::index {
 namespace {
 
-// The tensors that are not scalars in the form that smdebug 1.0 reads.
-int64_t CountTensors(const StepIndex& index) {
-  if (index.scalars.empty()) return std::ssize(index.tensors);
+// The tensors that are not scalars in the form that smdebug 1.0 reads, and
+// whose names begin with `prefix`.
+int64_t CountTensors(const StepIndex& index, std::string_view prefix = {}) {
   std::unordered_set<uint64_t> riders;
   for (const ScalarEntry& entry : index.scalars) {
     riders.insert(entry.location.start);
   }
   return std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
-    return !riders.contains(entry.location.start);
+    return entry.name.starts_with(prefix) &&
+           !riders.contains(entry.location.start);
   });
 }
 
@@ -25,6 +26,10 @@ int64_t CountTensors(const StepIndex& index) {
 
 int64_t CountValues(const StepIndex& index) {
   return std::ssize(index.scalars) + CountTensors(index);
+}
+
+int64_t CountScalars(const StepIndex& index) {
+  return std::ssize(index.scalars) + CountTensors(index, kScalarPrefix);
 }
 
 bool HasOwnValues(const StepIndex& index) {

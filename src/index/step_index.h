@@ -77,6 +77,9 @@ struct StepIndex {
 // lists is one.
 int64_t CountValues(const StepIndex& index);
 
+// How many of them are scalars.
+int64_t CountScalars(const StepIndex& index);
+
 // Whether anything was saved at the step of `index` itself. Else it only has
 // scalars of other steps.
 bool HasOwnValues(const StepIndex& index);

@@ -206,7 +206,7 @@ class Summarizer {
   void AddStep(const steps::StepItem& item, const index::StepIndex& index) {
     WorkerSummary& worker = Worker(run::EncodeWorker(item.worker));
     worker.values += index::CountValues(index);
-    worker.scalars += std::ssize(index.scalars);
+    worker.scalars += index::CountScalars(index);
     for (const auto& entry : index.tensors) AddName(entry.name);
     for (const auto& entry : index.scalars) AddName(entry.name);
     for (const auto& entry : index.shapes) AddName(entry.name);

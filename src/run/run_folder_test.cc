@@ -169,7 +169,7 @@ TEST_F(RunFolderTest, WhatIsAwaitedNamesWhoWritesTheRun) {
   survey.claim.reset();
   EXPECT_EQ(WhatIsAwaited(survey, "0 of 1"),
             "still waiting for collections files (0 of 1 found); is this the "
-            "folder of a run?");
+            "folder of a run? One whose first step has not begun has none");
   folder->Leave({}, Ending::kFinished);
 }
 

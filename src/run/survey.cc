@@ -302,7 +302,7 @@ std::string WhatIsAwaited(const Survey& survey, std::string_view found) {
   if (!survey.claim || survey.claim->pid == 0 || !IsAlive(*survey.claim)) {
     return fmt::format(
         "still waiting for collections files ({} found); is this the folder "
-        "of a run?",
+        "of a run? One whose first step has not begun has none",
         found);
   }
   const Claim& claim = *survey.claim;

@@ -81,7 +81,7 @@ was killed leaves no end marker; about a second after its last process is gone t
 failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. Of a job on another machine the command must see nothing change for five minutes first.
 
 A rule of a Python file that takes long over a step does not hold up the others: it is asked about the next step when it has answered, and at the end it is waited for. If it has not answered about a step
-for 60 seconds, or for `--rule-timeout` or `--timeout` if that is shorter, it is given up: a message names it, and it ends as an `Error`, "did not answer at step N within 60 s".
+for 60 seconds (`--rule-timeout`), or for `--timeout` seconds if that is shorter, it is given up: a message names it, and it ends as an `Error`, "did not answer at step N within 60 s".
 
 On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. What a rule of a Python file prints appears above it. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.

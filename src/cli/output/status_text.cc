@@ -112,9 +112,13 @@ void AddCounters(const RunStatus& status, Screen& screen) {
     for (const WorkerSummary& worker : status.summary.workers) {
       if (!worker.ledger || worker.ledger->closed) continue;
       screen.Line("ledger",
-                  fmt::format("of {}: last written at step {}; what was "
-                              "dropped or lost later is not known",
-                              worker.worker, worker.ledger->last_step));
+                  fmt::format("of {}: last written {}; what was dropped or "
+                              "lost later is not known",
+                              worker.worker,
+                              worker.ledger->last_step < 0
+                                  ? "before the first step"
+                                  : fmt::format("at step {}",
+                                                worker.ledger->last_step)));
     }
   }
   const HookStats& stats = totals.stats;
