@@ -32,12 +32,6 @@ int64_t CountScalars(const StepIndex& index) {
   return std::ssize(index.scalars) + CountTensors(index, kScalarPrefix);
 }
 
-bool HasOwnValues(const StepIndex& index) {
-  // The last is for the few that have no more tensors than scalars.
-  return !index.shapes.empty() || index.tensors.size() > index.scalars.size() ||
-         CountTensors(index) > 0;
-}
-
 std::string ToJson(const StepIndex& index) {
   StepIndexWriter writer;
   for (const TensorEntry& entry : index.tensors) {

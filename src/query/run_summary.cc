@@ -205,13 +205,12 @@ class Summarizer {
 
   void AddStep(const steps::StepItem& item, const index::StepIndex& index) {
     WorkerSummary& worker = Worker(run::EncodeWorker(item.worker));
+    ++worker.steps;
     worker.values += index::CountValues(index);
     worker.scalars += index::CountScalars(index);
     for (const auto& entry : index.tensors) AddName(entry.name);
     for (const auto& entry : index.scalars) AddName(entry.name);
     for (const auto& entry : index.shapes) AddName(entry.name);
-    if (!index::HasOwnValues(index)) return;
-    ++worker.steps;
     if (worker.first_step < 0 || item.step < worker.first_step) {
       worker.first_step = item.step;
     }

@@ -78,9 +78,8 @@ void Catalog::Add(int64_t step, std::string_view worker,
   files_.Push(epoch_, {step, last_step, worker_number, place});
   workers_.Change(epoch_, worker_number).steps.Insert(epoch_, step);
 
-  const bool has_data = index::HasOwnValues(index);
-  const Mode mode = has_data ? Step(step, index.mode, index.mode_step).mode
-                             : Step(step, Mode::kGlobal, step).mode;
+  const bool has_data = !index.tensors.empty() || !index.shapes.empty();
+  const Mode mode = Step(step, index.mode, index.mode_step).mode;
   StepRow& row = steps_.Change(epoch_, step);
   ++row.workers;
   if (has_data && !row.has_data) {

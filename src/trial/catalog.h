@@ -106,7 +106,7 @@ struct StepRow {
   int64_t step = 0;
   int64_t mode_step = 0;
   Mode mode = Mode::kGlobal;
-  bool has_data = false;     // Something was saved at it: a whole step.
+  bool has_data = false;     // Has a file with content: a whole step.
   bool has_scalars = false;  // Scalars ride to it.
   uint32_t workers = 0;      // Who wrote an index file for it.
 };

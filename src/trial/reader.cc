@@ -230,14 +230,7 @@ bool Reader::refreshing() const { return refreshing_; }
 bool Reader::loaded_all_steps() const { return Known()->loaded_all; }
 
 int64_t Reader::last_complete_step() const {
-  const SnapshotPtr known = Known();
-  const Catalog::Steps& steps = known->catalog().steps();
-  const int64_t last = known->scanner.last_complete_step();
-  // Files that only have scalars of other steps make no step.
-  auto it = steps.LowerBound(last);
-  if (it == steps.end() || it->has_data) return last;
-  while (it != steps.begin() && !it->has_data) --it;
-  return it->has_data ? it->step : -1;
+  return Known()->scanner.last_complete_step();
 }
 
 std::string Reader::last_index_token() const {
