@@ -77,18 +77,25 @@ class TensorUnavailableForStep(SMDebugError):
         mode: ModeKeys = ModeKeys.GLOBAL,
         has_reductions: bool = False,
         hint: str = "",
+        missing_file: str = "",
     ) -> None:
         self.tname = tname
         self.step = step
         self.mode = mode
         self.has_reductions = has_reductions
         self.hint = hint
+        self.missing_file = missing_file
         super().__init__(tname, step, mode, has_reductions)
 
     def __str__(self) -> str:
+        why = (
+            f"{self.missing_file} is missing, but the index names it"
+            if self.missing_file
+            else "it was not saved"
+        )
         text = (
             f"Value for tensor {self.tname} is not available for step {self.step} with mode "
-            f"{self.mode.name} as it was not saved."
+            f"{self.mode.name} as {why}."
         )
         if self.has_reductions:
             text += " There are reductions of it at this step, which can be asked for instead."
