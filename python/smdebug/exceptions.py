@@ -70,6 +70,8 @@ class StepUnavailable(SMDebugError):
 class TensorUnavailableForStep(SMDebugError):
     """The step has no value of the tensor; it may have reductions of it."""
 
+    hint: str = ""
+
     def __init__(
         self,
         tname: str,
@@ -82,7 +84,8 @@ class TensorUnavailableForStep(SMDebugError):
         self.step = step
         self.mode = mode
         self.has_reductions = has_reductions
-        self.hint = hint
+        if hint:
+            self.hint = hint
         super().__init__(tname, step, mode, has_reductions)
 
     def __str__(self) -> str:
@@ -116,9 +119,12 @@ class ShapeUnavailableForStep(SMDebugError):
 class TensorUnavailable(SMDebugError):
     """Nothing was saved under the name, at any step."""
 
+    hint: str = ""
+
     def __init__(self, tname: str, hint: str = "") -> None:
         self.tname = tname
-        self.hint = hint
+        if hint:
+            self.hint = hint
         super().__init__(tname)
 
     def __str__(self) -> str:
