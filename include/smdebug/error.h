@@ -155,6 +155,7 @@ enum class DamageKind : uint8_t {
   kBadName,         // What should be a step does not tell which one it is.
   kBadCollections,
   kBadLedger,
+  kBadMarker,  // The end marker does not tell how the job ended.
 };
 
 // A file of a run is not what its format says it is.
@@ -225,16 +226,19 @@ class StepUnavailable final : public Error {
 // The step has nothing of the tensor, or not its value but only reductions.
 class TensorUnavailableForStep final : public Error {
  public:
-  // `hint` is a sentence for people: what there is instead.
+  // `hint` is a sentence for people: what there is instead. `missing_file` is
+  // the one that the index names, if that is the reason.
   TensorUnavailableForStep(std::string_view tensor, int64_t step, Mode mode,
                            bool has_reductions = false,
-                           std::string_view hint = {});
+                           std::string_view hint = {},
+                           std::string_view missing_file = {});
 
   const std::string& tensor() const noexcept { return tensor_; }
   int64_t step() const noexcept { return step_; }
   Mode mode() const noexcept { return mode_; }
   bool has_reductions() const noexcept { return has_reductions_; }
   const std::string& hint() const noexcept { return hint_; }
+  const std::string& missing_file() const noexcept { return missing_file_; }
 
  private:
   std::string tensor_;
@@ -242,6 +246,7 @@ class TensorUnavailableForStep final : public Error {
   Mode mode_;
   bool has_reductions_;
   std::string hint_;
+  std::string missing_file_;
 };
 
 // The step has neither a shape nor a value of the tensor.

@@ -170,6 +170,15 @@ struct InvokeOptions {
   // while the rule is asked. Unset: such lines go to standard error at once.
   std::function<void(std::string_view line)> on_print = {};
 
+  // Gets a line when a rule is given up. Unset: it goes to the log.
+  std::function<void(std::string_view line)> on_notice = {};
+
+  // So many seconds a rule of a Python file may take over a step; then it is
+  // given up, and ends in kError. Meanwhile the others go on.
+  double answer_limit = 60;
+  // And so many to be loaded.
+  double load_limit = 60;
+
   // Where reports are kept, below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};
 
@@ -231,6 +240,9 @@ class Invoker {
 
   int64_t last_step() const noexcept;
   int64_t steps_judged() const noexcept;
+
+  // Whether a rule of a Python file has not answered about each of them yet.
+  bool is_behind() const noexcept;
 
  private:
   std::unique_ptr<rules::Panel> panel_;

@@ -70,8 +70,6 @@ class StepUnavailable(SMDebugError):
 class TensorUnavailableForStep(SMDebugError):
     """The step has no value of the tensor; it may have reductions of it."""
 
-    hint: str = ""
-
     def __init__(
         self,
         tname: str,
@@ -79,19 +77,25 @@ class TensorUnavailableForStep(SMDebugError):
         mode: ModeKeys = ModeKeys.GLOBAL,
         has_reductions: bool = False,
         hint: str = "",
+        missing_file: str = "",
     ) -> None:
         self.tname = tname
         self.step = step
         self.mode = mode
         self.has_reductions = has_reductions
-        if hint:
-            self.hint = hint
+        self.hint = hint
+        self.missing_file = missing_file
         super().__init__(tname, step, mode, has_reductions)
 
     def __str__(self) -> str:
+        why = (
+            f"{self.missing_file} is missing, but the index names it"
+            if self.missing_file
+            else "it was not saved"
+        )
         text = (
             f"Value for tensor {self.tname} is not available for step {self.step} with mode "
-            f"{self.mode.name} as it was not saved."
+            f"{self.mode.name} as {why}."
         )
         if self.has_reductions:
             text += " There are reductions of it at this step, which can be asked for instead."
@@ -119,12 +123,9 @@ class ShapeUnavailableForStep(SMDebugError):
 class TensorUnavailable(SMDebugError):
     """Nothing was saved under the name, at any step."""
 
-    hint: str = ""
-
     def __init__(self, tname: str, hint: str = "") -> None:
         self.tname = tname
-        if hint:
-            self.hint = hint
+        self.hint = hint
         super().__init__(tname)
 
     def __str__(self) -> str:

@@ -38,7 +38,8 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
     Raise("StepUnavailable", e.step(), KeyOf(e.mode()));
   } catch (const TensorUnavailableForStep& e) {
     Raise("TensorUnavailableForStep", Text(e.tensor()), e.step(),
-          KeyOf(e.mode()), e.has_reductions(), Text(e.hint()));
+          KeyOf(e.mode()), e.has_reductions(), Text(e.hint()),
+          Text(e.missing_file()));
   } catch (const ShapeUnavailableForStep& e) {
     Raise("ShapeUnavailableForStep", Text(e.tensor()), e.step(),
           KeyOf(e.mode()));

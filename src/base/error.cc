@@ -159,11 +159,15 @@ StepUnavailable::StepUnavailable(int64_t step, Mode mode)
 TensorUnavailableForStep::TensorUnavailableForStep(std::string_view tensor,
                                                    int64_t step, Mode mode,
                                                    bool has_reductions,
-                                                   std::string_view hint)
+                                                   std::string_view hint,
+                                                   std::string_view missing)
     : Error(fmt::format(
-          "Value for tensor {} is not available for step {} with mode {} as it "
-          "was not saved.{}{}{}",
+          "Value for tensor {} is not available for step {} with mode {} as {}."
+          "{}{}{}",
           tensor, step, ModeName(mode),
+          missing.empty()
+              ? "it was not saved"
+              : fmt::format("{} is missing, but the index names it", missing),
           has_reductions ? " This tensor has reductions saved for this step. "
                            "You might want to query for the reductions."
                          : "",
@@ -172,7 +176,8 @@ TensorUnavailableForStep::TensorUnavailableForStep(std::string_view tensor,
       step_(step),
       mode_(mode),
       has_reductions_(has_reductions),
-      hint_(hint) {}
+      hint_(hint),
+      missing_file_(missing) {}
 
 ShapeUnavailableForStep::ShapeUnavailableForStep(std::string_view tensor,
                                                  int64_t step, Mode mode)

@@ -7,18 +7,29 @@
 #include "src/index/step_index_writer.h"
 
 namespace smdebug::index {
+namespace {
 
-int64_t CountValues(const StepIndex& index) {
-  const auto scalars = std::ssize(index.scalars);
-  if (scalars == 0) return std::ssize(index.tensors);
+// The tensors that are not scalars in the form that smdebug 1.0 reads, and
+// whose names begin with `prefix`.
+int64_t CountTensors(const StepIndex& index, std::string_view prefix = {}) {
   std::unordered_set<uint64_t> riders;
   for (const ScalarEntry& entry : index.scalars) {
     riders.insert(entry.location.start);
   }
-  return scalars +
-         std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
-           return !riders.contains(entry.location.start);
-         });
+  return std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
+    return entry.name.starts_with(prefix) &&
+           !riders.contains(entry.location.start);
+  });
+}
+
+}  // namespace
+
+int64_t CountValues(const StepIndex& index) {
+  return std::ssize(index.scalars) + CountTensors(index);
+}
+
+int64_t CountScalars(const StepIndex& index) {
+  return std::ssize(index.scalars) + CountTensors(index, kScalarPrefix);
 }
 
 std::string ToJson(const StepIndex& index) {

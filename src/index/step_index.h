@@ -80,6 +80,9 @@ struct StepIndex {
 // lists is one.
 int64_t CountValues(const StepIndex& index);
 
+// How many of them are scalars.
+int64_t CountScalars(const StepIndex& index);
+
 // What ends the text, before the number: the CRC-32C of all that stands before.
 inline constexpr std::string_view kCheckKey = R"(, "index_crc32c": )";
 

@@ -65,7 +65,7 @@ class Summarizer {
     summary_.ended = survey.marker.has_value();
     std::ranges::copy(survey.damage, std::back_inserter(summary_.damage));
     for (const Damage& damage : survey.damage) {
-      Worker(*run::ParseWorkerFileKey(damage.file));
+      if (const auto name = run::ParseWorkerFileKey(damage.file)) Worker(*name);
     }
     for (const run::Ledger& ledger : survey.ledgers) {
       Worker(ledger.worker).ledger = ledger;
@@ -207,6 +207,7 @@ class Summarizer {
     WorkerSummary& worker = Worker(run::EncodeWorker(item.worker));
     ++worker.steps;
     worker.values += index::CountValues(index);
+    worker.scalars += index::CountScalars(index);
     for (const auto& entry : index.tensors) AddName(entry.name);
     for (const auto& entry : index.scalars) AddName(entry.name);
     for (const auto& entry : index.shapes) AddName(entry.name);
@@ -254,6 +255,12 @@ class Summarizer {
 };
 
 }  // namespace
+
+HookStats WorkerSummary::stats() const {
+  HookStats stats = ledger ? ledger->stats : HookStats{};
+  stats.scalars_saved = std::max(stats.scalars_saved, scalars);
+  return stats;
+}
 
 RunSummary SummarizeRun(const Storage& storage) {
   return Summarizer(storage).Summarize();

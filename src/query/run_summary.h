@@ -16,10 +16,15 @@ struct WorkerSummary {
   std::string worker;
   int64_t steps = 0;
   int64_t values = 0;  // As index::CountValues() has them.
+  int64_t scalars = 0;
   uint64_t bytes = 0;  // Of content.
   int64_t first_step = -1;
   int64_t last_step = -1;
   std::optional<run::Ledger> ledger;  // Absent in runs of smdebug 1.0.
+
+  // As the ledger has them, which may be older than the last steps: scalars are
+  // at least those that are there.
+  HookStats stats() const;
 };
 
 // What the files of a run say, by themselves and in its ledgers.

@@ -77,6 +77,25 @@ TEST_F(RunSummaryTest, AClaimAloneIsARunThatHasJustBegun) {
   EXPECT_THAT(summary.damage, IsEmpty());
 }
 
+TEST_F(RunSummaryTest, ScalarsAreCountedWhereTheLedgerIsOlder) {
+  index::StepIndex index = IndexOf(0, "worker_0");
+  index.scalars = {{.name = "scalar/a", .location = {0, 50, 1u}},
+                   {.name = "scalar/b", .location = {50, 50, 2u}}};
+  // One that was saved with its step, and one that stands in both lists.
+  index.tensors.push_back({"scalar/c", {20, 10, 3u}});
+  index.tensors.push_back({"scalar/a", {0, 50, 1u}});
+  PutFile(*storage_, run::EventFileKey(0, "worker_0"), std::string(100, 'x'));
+  PutFile(*storage_, run::IndexFileKey(0, "worker_0"), ToJson(index));
+  run::Ledger ledger = {.worker = "worker_0"};
+  const auto scalars = [&] {
+    PutFile(*storage_, run::LedgerKey("worker_0"), ToJson(ledger));
+    return SummarizeRun(*storage_).workers.at(0).stats().scalars_saved;
+  };
+  EXPECT_EQ(scalars(), 3);
+  ledger.stats.scalars_saved = 4;
+  EXPECT_EQ(scalars(), 4);
+}
+
 TEST_F(RunSummaryTest, AScalarBetweenStepsIsAValueOnce) {
   PutStep(4, "worker_0");
   index::StepIndex index = IndexOf(4, "worker_0");

@@ -18,7 +18,7 @@ RunTotals TotalsOf(const RunSummary& summary) {
     totals.bytes += worker.bytes;
     if (!worker.ledger) continue;
     ++totals.ledgers;
-    totals.stats += worker.ledger->stats;
+    totals.stats += worker.stats();
   }
   return totals;
 }

@@ -33,7 +33,7 @@ Json WorkerJson(const WorkerSummary& worker) {
       {"started", ledger.started}, {"updated", ledger.updated},
       {"closed", ledger.closed},   {"ending", ledger.ending},
       {"reason", ledger.reason},   {"last_step", StepOrNull(ledger.last_step)}};
-  AddStats(ledger.stats, json["ledger"]);
+  AddStats(worker.stats(), json["ledger"]);
   json["ledger"]["messages"] = ledger.messages;
   return json;
 }

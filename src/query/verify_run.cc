@@ -75,7 +75,8 @@ class Verifier {
     for (Damage& damage : SummarizeRun(storage_).damage) {
       // Steps are looked at more closely below.
       if (damage.kind == DamageKind::kBadCollections ||
-          damage.kind == DamageKind::kBadLedger || IsOfFolder(damage)) {
+          damage.kind == DamageKind::kBadLedger ||
+          damage.kind == DamageKind::kBadMarker || IsOfFolder(damage)) {
         if (damage.reason == kLinkInTheWay) linked_.insert(damage.file);
         result_.damage.push_back(std::move(damage));
       }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +20,7 @@
 #include "src/base/host.h"
 #include "src/run/claim.h"
 #include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "tests/testing/files.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wrapped_storage.h"
@@ -35,6 +37,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr char kIndex[] = "index/000000000/000000000001_worker_0.json";
 
@@ -125,6 +128,49 @@ TEST_F(RunFolderTest, ANewRunHasAnIdentityThatAllItsFilesTell) {
       id);
   EXPECT_EQ(Info(), (RunInfo{.id = id, .state = RunState::kFinished}));
   EXPECT_EQ(IdentityOf(*storage_), id);
+}
+
+TEST_F(RunFolderTest, AnEndMarkerOfOursThatCannotBeReadIsDamage) {
+  auto folder = Single();
+  folder->Enter();
+  folder->Leave({}, Ending::kFinished);
+  EXPECT_THAT(LookAt(*storage_).damage, IsEmpty());
+  for (const char* content : {"garbage", "[1]", R"({"ending": 3})"}) {
+    PutFile(*storage_, kEndMarkerKey, content);
+    const Survey survey = LookAt(*storage_);
+    ASSERT_EQ(survey.damage.size(), 1U) << content;
+    EXPECT_EQ(survey.damage[0].file, kEndMarkerKey);
+    EXPECT_EQ(survey.damage[0].kind, DamageKind::kBadMarker);
+    EXPECT_NE(survey.damage[0].reason, "");
+    EXPECT_EQ(survey.info.state, RunState::kFinished);
+  }
+  // A platform writes an empty one; and what others write is theirs.
+  PutFile(*storage_, kEndMarkerKey, "");
+  EXPECT_THAT(LookAt(*storage_).damage, IsEmpty());
+  storage_->Remove(LedgerKey("worker_0"));
+  PutFile(*storage_, kEndMarkerKey, "done");
+  EXPECT_THAT(LookAt(*storage_).damage, IsEmpty());
+}
+
+TEST_F(RunFolderTest, WhatIsAwaitedNamesWhoWritesTheRun) {
+  auto folder = Single();
+  folder->Enter();
+  Survey survey = LookAt(*storage_);
+  const std::string begun = "the run has begun and has saved nothing yet; ";
+  EXPECT_THAT(WhatIsAwaited(survey, "0 of 1"),
+              StartsWith(fmt::format("{}this process, {}, writes it", begun,
+                                     getpid())));
+  survey.claim->pid = getppid();
+  survey.claim->start = 0;
+  EXPECT_FALSE(IsOwn(*survey.claim));
+  EXPECT_EQ(WhatIsAwaited(survey, "0 of 1"),
+            fmt::format("{}process {} on {} writes it", begun, getppid(),
+                        base::HostName()));
+  survey.claim.reset();
+  EXPECT_EQ(WhatIsAwaited(survey, "0 of 1"),
+            "still waiting for collections files (0 of 1 found); is this the "
+            "folder of a run? One whose first step has not begun has none");
+  folder->Leave({}, Ending::kFinished);
 }
 
 TEST_F(RunFolderTest, ALauncherHandsTheIdentityDown) {

@@ -1,5 +1,7 @@
 #include "src/run/survey.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -137,8 +139,9 @@ EndMarker ParseEndMarker(std::string_view text) {
     told.ending = ParseEnding(read("ending")).value_or(Ending::kFinished);
     told.reason = read("reason");
     return told;
-  } catch (const FormatError&) {
-    return marker;  // Of somebody else.
+  } catch (const FormatError& error) {
+    marker.damage = error.reason();
+    return marker;
   }
 }
 
@@ -196,6 +199,12 @@ Survey LookOnce(const Storage& storage) {
     survey.marker.reset();
   }
   survey.ledgers = std::move(ledgers);
+  // Other jobs may have one of somebody else, with any content.
+  if (!survey.id.empty() && survey.marker && !survey.marker->damage.empty()) {
+    survey.damage.push_back({.file = std::string(kEndMarkerKey),
+                             .reason = survey.marker->damage,
+                             .kind = DamageKind::kBadMarker});
+  }
   return survey;
 }
 
@@ -282,6 +291,28 @@ std::string HintAtRunsBelow(const std::string& root) {
   if (runs == 0) return {};
   return fmt::format("`smdebug ls {}` lists the {} in it", root,
                      runs == 1 ? "run" : base::Counted(runs, "run"));
+}
+
+bool IsOwn(const Claim& claim) {
+  return claim.pid == getpid() && claim.host == base::HostName() &&
+         claim.start == base::ProcessStart(getpid());
+}
+
+std::string WhatIsAwaited(const Survey& survey, std::string_view found) {
+  if (!survey.claim || survey.claim->pid == 0 || !IsAlive(*survey.claim)) {
+    return fmt::format(
+        "still waiting for collections files ({} found); is this the folder "
+        "of a run? One whose first step has not begun has none",
+        found);
+  }
+  const Claim& claim = *survey.claim;
+  return fmt::format(
+      "the run has begun and has saved nothing yet; {}",
+      IsOwn(claim)
+          ? fmt::format("this process, {}, writes it, and waits here "
+                        "until another thread of it saves something",
+                        claim.pid)
+          : fmt::format("process {} on {} writes it", claim.pid, claim.host));
 }
 
 bool IsOfThisMachine(const Survey& survey) {

@@ -19,6 +19,7 @@ struct EndMarker {
   std::string run = {};
   Ending ending = Ending::kFinished;
   std::string reason = {};
+  std::string damage = {};  // Why none of that can be read; empty if it can.
 };
 
 std::string ToJson(const EndMarker& marker);
@@ -34,8 +35,9 @@ struct Survey {
   std::optional<Claim> claim = {};
   std::optional<EndMarker> marker = {};
   std::vector<Ledger> ledgers = {};  // Of this run, by worker.
-  std::vector<Damage> damage = {};   // Ledgers that cannot be read.
-  RunInfo info = {};                 // What all this amounts to.
+  // Ledgers that cannot be read, and the marker.
+  std::vector<Damage> damage = {};
+  RunInfo info = {};  // What all this amounts to.
 
   // Whether nothing of the run is there yet: what lies in the folder is of the
   // one before.
@@ -61,6 +63,13 @@ std::string WhyNoRun(const Storage& storage);
 // right below it do: "`smdebug ls runs` lists the 3 runs in it". Empty if none
 // does, or for a store that is no local folder.
 std::string HintAtRunsBelow(const std::string& root);
+
+// Why a run that can be read has not appeared yet, for people; `found` is how
+// many of its collections files are there, as "0 of 1".
+std::string WhatIsAwaited(const Survey& survey, std::string_view found);
+
+// Whether this very process made the claim.
+bool IsOwn(const Claim& claim);
 
 // Whether everybody who writes the run is a process that this one can see, so
 // that its info knows and does not guess.

@@ -126,8 +126,12 @@ TEST_F(DamageTest, ATruncatedEventFileIsNamed) {
 TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
   made_.storage->Remove(run::EventFileKey(1, kWorker));
   Trial& trial = made_.Open();
-  EXPECT_THROW(trial.tensor("x").At(1), TensorUnavailableForStep);
+  const std::string key = run::EventFileKey(1, kWorker);
+  EXPECT_THAT([&] { trial.tensor("x").At(1); },
+              ThrowsMessage<TensorUnavailableForStep>(
+                  HasSubstr("as " + key + " is missing, but the index names")));
   ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
   EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is missing"));
 }
 

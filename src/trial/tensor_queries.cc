@@ -245,7 +245,9 @@ Value Reader::Read(const Found& found, const Entry& entry) {
                                            : FetchOne(snapshot, entry));
   } catch (const FormatError& error) {
     if (error.kind() != DamageKind::kMissingContent) throw;
-    throw TensorUnavailableForStep(found.name(), found.step, found.mode);
+    throw TensorUnavailableForStep(found.name(), found.step, found.mode,
+                                   /*has_reductions=*/false, /*hint=*/"",
+                                   error.file());
   }
 }
 

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -48,13 +50,14 @@ void Reader::AwaitRun() {
         !run::HintAtRunsBelow(storage_->root()).empty()) {
       throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
     }
-    if (!warned && Clock::now() - start > kPatience) {
+    const bool is_own = survey.claim && run::IsOwn(*survey.claim);
+    if (!warned && (is_own || Clock::now() - start > kPatience)) {
       warned = true;
       base::LogWarning(
-          "{}: still waiting for collections files ({} of {} found); is this "
-          "the folder of a run?",
-          storage_->root(), collections->workers().size(),
-          collections->num_workers());
+          "{}: {}", storage_->root(),
+          run::WhatIsAwaited(
+              survey, fmt::format("{} of {}", collections->workers().size(),
+                                  collections->num_workers())));
     }
     Wait(known, kPatience);
   }

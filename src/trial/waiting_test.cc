@@ -1,9 +1,16 @@
+#include <unistd.h>
+
 #include <memory>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smdebug/trial.h"
+#include "src/base/host.h"
+#include "src/run/claim.h"
+#include "src/run/keys.h"
+#include "tests/testing/files.h"
+#include "tests/testing/log_capture.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -12,6 +19,7 @@ namespace {
 using testing::TestTrial;
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Gives up the second time that it is asked.
 class Impatience {
@@ -30,6 +38,24 @@ TEST(TrialWaitTest, WhoWaitsForARunMayGiveUp) {
   TrialOptions options = TestTrial::Options();
   options.while_waiting = Impatience();
   EXPECT_THROW(made.Open(options), Impatience::GaveUp);
+}
+
+TEST(TrialWaitTest, WhoWaitsForARunOfItsOwnHearsSoAtOnce) {
+  TestTrial made;
+  const run::Claim claim = {.run = "own",
+                            .worker = "worker_0",
+                            .host = base::HostName(),
+                            .machine = base::MachineId(),
+                            .pid = getpid(),
+                            .start = base::ProcessStart(getpid())};
+  testing::PutFile(*made.storage, run::kClaimKey, ToJson(claim));
+  TrialOptions options = TestTrial::Options();
+  options.while_waiting = Impatience();
+  const testing::LogCapture log;
+  EXPECT_THROW(made.Open(options), Impatience::GaveUp);
+  EXPECT_THAT(log.lines(),
+              ElementsAre(HasSubstr("the run has begun and has saved nothing "
+                                    "yet; this process, ")));
 }
 
 TEST(TrialWaitTest, WhoWaitsForAStepMayGiveUp) {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Union
 
 import numpy as np
 
 from smdebug import _core
+from smdebug.core.logger import get_logger
 from smdebug.exceptions import SMDebugTypeError
 
 # Where the values are: (address, dtype, shape, strides in elements, owner of the memory), or
@@ -23,8 +25,12 @@ _OTHER_NAMES = {name for name, in_numpy in _NUMBERS if not in_numpy}
 def describe_array(value: object) -> Description:
     """Where the values of an array, or of what NumPy makes an array of, are."""
     array = np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        _say_once("a masked array is saved without its mask, with the values that lie under it")
     if array.dtype.kind in "US" or (array.dtype.kind == "O" and _is_text(array)):
         texts = [_text(item) for item in array.ravel().tolist()]
+        if array.ndim > 1:
+            _say_once(f"strings are saved as a list: the shape {array.shape} is not kept")
         return texts, "str", (len(texts),), None, array
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -37,6 +43,11 @@ def describe_array(value: object) -> Description:
         array = np.ascontiguousarray(array)
     strides = tuple(stride // size for stride in array.strides)
     return array.__array_interface__["data"][0], name, array.shape, strides, array
+
+
+@functools.lru_cache(maxsize=64)
+def _say_once(words: str) -> None:
+    get_logger().warning(words)
 
 
 def _is_text(array: np.ndarray[Any, Any]) -> bool:

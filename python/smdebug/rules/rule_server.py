@@ -87,6 +87,9 @@ class RuleServer:
         except RuleEvaluationConditionMet as fired:
             return {"findings": self._findings(step), "over": fired.end_of_rule}
         except (TensorUnavailableForStep, StepUnavailable, TensorUnavailable) as missing:
+            file = getattr(missing, "missing_file", "")
+            if file:
+                return {"damaged": file, "reason": "is missing, but the index names it"}
             return {"lacks": str(missing)}
         except (NoMoreData, NoMoreProfilerData):
             return {"over": True}

@@ -82,10 +82,10 @@ class CheckCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "no rule fired"},
-            {kExitFound, "a rule fired"},
+            {kExitFound, "a rule fired, whatever became of the others"},
             {kExitError,
-             "a rule could not be evaluated, for example because tensors are "
-             "missing, or the call is wrong"}};
+             "no rule fired, and one could not be evaluated, for example "
+             "because tensors are missing; or the call is wrong"}};
   }
   std::string_view details() const override {
     return R"(Judges every complete step from the first to the last, with all rules in one pass. `smdebug rules` lists the rules, `smdebug rules <Name>` describes
@@ -97,7 +97,7 @@ Besides its own parameters each rule takes `start_step`, `end_step`, `other_tria
 `path/to/file.py:ClassName` is a class of a Python file that derives from `smdebug.rules.Rule`, as those written for smdebug 1.0 do; in `--config` it is
 `rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: the one that `smdebug` was installed into by pip, else `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
 with the command. Parameters are those of the constructor: strings, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
-it an `Error`, with the exception as details. `--worker` and `--all-workers` are refused, since such a rule asks for workers itself.
+it an `Error`, with the exception as details, and so does a step that it has not answered about for `--rule-timeout` seconds; it has 60 seconds to load, or `--rule-timeout` if that is longer. `--worker` and `--all-workers` are refused, since such a rule asks for workers itself.
 
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
 findings name the worker.
@@ -146,6 +146,9 @@ JSON: a list with one object per rule.
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, options_.worker);
     options.reports = options_.ReportsIn(storage);
+    options.on_notice = [&](std::string_view line) {
+      streams.err << "smdebug: " << Printable(std::string(line)) << '\n';
+    };
     options.on_fire = [&](const RuleFire& fire) {
       for (const ActionOutcome& outcome : actions->Fire(fire)) {
         streams.err << OutcomeText(fire.evaluation.name, outcome) << '\n';

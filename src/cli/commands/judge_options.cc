@@ -71,6 +71,11 @@ void JudgeOptions::Declare(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_flag("--dry-run", dry_run, "Only say what the actions would do");
+  AddSeconds(
+      app, "--rule-timeout", rule_timeout,
+      fmt::format("Give up a rule of a Python file that has not answered "
+                  "about a step for this many seconds; default: {}",
+                  InvokeOptions().answer_limit));
   AddJson(app, json);
 }
 
@@ -115,6 +120,8 @@ InvokeOptions JudgeOptions::ForInvoker() const {
   options.worker = worker;
   options.all_workers = all_workers;
   options.other_trials = other_trials;
+  options.answer_limit = rule_timeout.value_or(options.answer_limit);
+  options.load_limit = std::max(options.load_limit, options.answer_limit);
   // A call without actions, or a dry run, has told nobody who would act.
   options.told_to =
       fmt::format("{}{}", dry_run ? "dry run " : "", fmt::join(actions, " "));
@@ -134,14 +141,16 @@ void TellNotDone(const actions::FireActions& actions,
 }
 
 int ExitCodeOf(std::span<const RuleReport> reports) {
-  const auto any = [&](RuleStatus status) {
-    return std::ranges::any_of(reports, [&](const RuleReport& report) {
-      return report.status == status;
-    });
-  };
-  if (any(RuleStatus::kError)) return kExitError;
-  if (any(RuleStatus::kIssuesFound)) return kExitFound;
-  return any(RuleStatus::kStopped) ? kExitError : kExitOk;
+  // A rule that fired is not hidden by what became of it, or of another.
+  if (std::ranges::any_of(reports, [](const RuleReport& report) {
+        return report.findings_total > 0;
+      })) {
+    return kExitFound;
+  }
+  const bool is_clean = std::ranges::all_of(reports, [](const auto& report) {
+    return report.status == RuleStatus::kNoIssuesFound;
+  });
+  return is_clean ? kExitOk : kExitError;
 }
 
 }  // namespace smdebug::cli

@@ -33,6 +33,7 @@ struct JudgeOptions {
   bool no_reports = false;
   std::vector<std::string> actions;  // As ParseAction() takes them.
   bool dry_run = false;
+  std::optional<double> rule_timeout;
   bool json = false;
 
   // Declares them all on `app`; this object outlives it.
@@ -59,7 +60,8 @@ struct JudgeOptions {
 void TellNotDone(const actions::FireActions& actions,
                  std::span<const RuleReport> reports, std::ostream& err);
 
-// 2 if some rule could not be evaluated, else 1 if one fired, else 0.
+// 1 if some rule fired, else 2 if one could not be evaluated to the end, else
+// 0.
 int ExitCodeOf(std::span<const RuleReport> reports);
 
 }  // namespace smdebug::cli

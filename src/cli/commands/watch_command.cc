@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -68,16 +69,19 @@ class WatchCommand final : public Command {
   }
   std::vector<ExitCode> exit_codes() const override {
     return {{kExitOk, "the job has ended, however it did, and no rule fired"},
-            {kExitFound, "a rule fired"},
+            {kExitFound, "a rule fired, whatever became of the others"},
             {kExitError,
-             "a rule could not be evaluated, nothing new came for --timeout "
-             "seconds, or the call is wrong"},
+             "no rule fired, and one could not be evaluated or nothing new "
+             "came for --timeout seconds; or the call is wrong"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
     return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
 was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that did not finish: that it has
 failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. Of a job on another machine the command must see nothing change for five minutes first.
+
+A rule of a Python file that takes long over a step does not hold up the others: it is asked about the next step when it has answered, and at the end it is waited for. If it has not answered about a step
+for 60 seconds (`--rule-timeout`), or for `--timeout` seconds if that is shorter, it is given up: a message names it, and it ends as an `Error`, "did not answer at step N within 60 s".
 
 On a terminal a view is drawn again in place: how many steps were judged, and for each rule its status, at how many steps it fired, and its last evidence. What a rule of a Python file prints appears above it. Elsewhere
 there is a line for each finding, three per rule and step at most, and a line for each rule at the end.
@@ -99,8 +103,8 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   void Declare(CLI::App& app) override {
     options_.Declare(app);
     AddSeconds(app, "--timeout", timeout_,
-               "Give up after this many seconds without anything new; default: "
-               "never");
+               "Give up after this many seconds without a new step or verdict; "
+               "default: never");
   }
 
   int Run(Streams streams) override {
@@ -121,17 +125,24 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   int Watch(const InterruptScope& interrupt, Streams streams) {
     InvokeOptions options = options_.ForInvoker();
     options.go_on = [&] { return !interrupt.interrupted(); };
-    // Where what rules print would run into the view.
-    if (streams.out_terminal.is_terminal && streams.err_terminal.is_terminal &&
-        !options_.json) {
-      options.on_print = [&](std::string_view line) {
-        if (view_) {
-          view_->TellPrinted(line);
-        } else {
-          streams.err << line << '\n';
-        }
-      };
-    }
+    // Who waits for a rule waits no longer than for the job.
+    options.answer_limit =
+        std::min(options.answer_limit, timeout_.value_or(options.answer_limit));
+    // Where lines of others would run into the view.
+    const bool is_one_terminal = streams.out_terminal.is_terminal &&
+                                 streams.err_terminal.is_terminal &&
+                                 !options_.json;
+    const auto tell = [this, streams, is_one_terminal](std::string_view line) {
+      if (is_one_terminal && view_) {
+        view_->TellPrinted(line);
+      } else {
+        streams.err << line << '\n';
+      }
+    };
+    if (is_one_terminal) options.on_print = tell;
+    options.on_notice = [tell](std::string_view line) {
+      tell("smdebug: " + Printable(std::string(line)));
+    };
     const RuleSet rules(options_.Evaluations(), options);
     const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
     waiting_since_ = Clock::now();
@@ -145,7 +156,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
     const ViewScope scope(view_, streams, options_.json);
     WatchView& view = *view_;
-    int64_t steps = 0;
+    int64_t verdicts = 0;
     bool is_job_stopped = false;
     options.recent_steps = kRecentSteps;
     options.reports = options_.ReportsIn(storage);
@@ -157,15 +168,21 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
       }
     };
     const auto go_on = [&](const Invoker& judging) {
-      const int64_t judged = judging.steps_judged();
-      const bool is_new = std::exchange(steps, judged) != judged;
+      int64_t judged = judging.steps_judged();
+      for (size_t i = 0; i < rules.evaluations().size(); ++i) {
+        judged += judging.report(i).steps_judged;
+      }
+      const bool is_new = std::exchange(verdicts, judged) != judged;
       if (is_new) waiting_since_ = Clock::now();
       // A job that was stopped need not leave an end marker.
-      if (is_job_stopped && !is_new && !storage->Stat(run::kEndMarkerKey)) {
+      if (is_job_stopped && !is_new && !judging.is_behind() &&
+          !storage->Stat(run::kEndMarkerKey)) {
         return false;
       }
       view.Update(judging);
-      return streams.out && !interrupt.interrupted() && !TimedOut();
+      // A rule that is behind answers or is given up.
+      return streams.out && !interrupt.interrupted() &&
+             (judging.is_behind() || !TimedOut());
     };
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);

@@ -96,11 +96,30 @@ void AddCounters(const RunStatus& status, Screen& screen) {
     const bool is_damaged =
         std::ranges::find(status.summary.damage, DamageKind::kBadLedger,
                           &Damage::kind) != status.summary.damage.end();
+    std::string_view what = "none (written by smdebug 1.0?)";
+    if (is_damaged) {
+      what = "damaged";
+    } else if (!status.summary.info.id.empty()) {
+      // What has an identity was written by this version.
+      what = "missing";
+    }
     screen.Line(
         "ledger",
-        fmt::format("{}, so what was dropped or lost is not known",
-                    is_damaged ? "damaged" : "none (written by smdebug 1.0?)"));
+        fmt::format("{}, so what was dropped or lost is not known", what));
     return;
+  }
+  if (status.summary.info.over()) {
+    for (const WorkerSummary& worker : status.summary.workers) {
+      if (!worker.ledger || worker.ledger->closed) continue;
+      screen.Line("ledger",
+                  fmt::format("of {}: last written {}; what was dropped or "
+                              "lost later is not known",
+                              worker.worker,
+                              worker.ledger->last_step < 0
+                                  ? "before the first step"
+                                  : fmt::format("at step {}",
+                                                worker.ledger->last_step)));
+    }
   }
   const HookStats& stats = totals.stats;
   screen.Count("scalars", stats.scalars_saved);
@@ -156,7 +175,7 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
   for (size_t i = 0; i < shown; ++i) {
     const WorkerSummary& worker = summary.workers[i];
     const run::Ledger ledger = worker.ledger.value_or(run::Ledger{});
-    const HookStats& stats = ledger.stats;
+    const HookStats stats = worker.stats();
     const std::string_view closed = !worker.ledger  ? "?"
                                     : ledger.closed ? "yes"
                                                     : "no";

@@ -116,6 +116,32 @@ TEST(StatusTextTest, ADamagedLedgerIsNotCalledAbsent) {
   EXPECT_THAT(text, Not(HasSubstr("smdebug 1.0")));
 }
 
+TEST(StatusTextTest, ALedgerThatIsGoneIsCalledMissing) {
+  RunSummary run = MakeRun({MakeWorker("worker_0", true, 0)});
+  run.workers[0].ledger.reset();
+  run.info.id = "some";
+  EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
+              HasSubstr("ledger    missing, so what was dropped or lost is not "
+                        "known\n"));
+}
+
+TEST(StatusTextTest, OfAKilledRunTheIndexMayKnowMoreThanTheLedger) {
+  RunSummary run = MakeRun({MakeWorker("worker_0", false, 0)});
+  run.info.state = RunState::kKilled;
+  run.workers[0].scalars = 20;
+  run.workers[0].ledger->last_step = 4;
+  const query::RunStatus status = StatusOf(run, "r", kNow);
+  const std::string text = StatusText(status);
+  EXPECT_THAT(text, HasSubstr("scalars   20\n"));
+  EXPECT_THAT(text,
+              HasSubstr("ledger    of worker_0: last written at step 4; what "
+                        "was dropped or lost later is not known\n"));
+  EXPECT_EQ(ToJson(status)["scalars"], 20);
+  run.info.state = RunState::kRunning;
+  EXPECT_THAT(StatusText(StatusOf(run, "r", kNow)),
+              Not(HasSubstr("last written")));
+}
+
 TEST(StatusTextTest, TroubleAndDamageShowTheFirstFewAndCountTheRest) {
   RunSummary run = MakeRun({MakeWorker("worker_0", true, 0)});
   for (char kind = 'a'; kind < 'h'; ++kind) {

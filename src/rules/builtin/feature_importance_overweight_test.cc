@@ -39,6 +39,42 @@ TEST(FeatureImportanceOverweightTest, DataWithFewFeaturesIsNotJudged) {
   EXPECT_THAT(run.Fired(kRule), ElementsAre(1));
 }
 
+TEST(FeatureImportanceOverweightTest, TheBiasOfShapValuesIsNoFeature) {
+  FakeRun run;
+  Put(run.At(0), {0.4, 0.3, 0.3});
+  run.Put("average_shap/f0", {0.1}).Put("average_shap/bias", {5});
+  run.Put("full_shap/bias", {5});
+  EXPECT_THAT(run.Fired(kRule), IsEmpty());
+  // A feature may be called so.
+  run.Put("feature_importance/weight/bias", {0.1});
+  EXPECT_THAT(run.Fired(kRule), ElementsAre(0));
+}
+
+TEST(FeatureImportanceOverweightTest, KindsOfImportanceAreJudgedApart) {
+  const std::string rule =
+      std::string(kRule) + ":nfeatures=1:threshold=0.6:tensor_regex=.";
+  FakeRun run;
+  Put(run.At(0), {0.5, 0.25, 0.25});
+  // Far larger numbers, but alike; and of opposite signs, and not a feature.
+  for (const char* name : {"f0", "f1", "f2"}) {
+    run.Put(std::string("feature_importance/cover/") + name, {100});
+  }
+  run.Put("average_shap/f0", {-1}).Put("average_shap/f1", {1});
+  run.Put("average_shap/bias", {9});
+  EXPECT_THAT(run.Fired(rule), IsEmpty());
+
+  Put(run.At(1), {0.75, 0.25, 0});
+  run.Put("feature_importance/cover/f0", {100});
+  run.Put("feature_importance/cover/f1", {100});
+  const auto findings = run.Judge(rule);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].step, 1);
+  EXPECT_EQ(findings[0].value, 0.75);
+  EXPECT_EQ(findings[0].message,
+            "1 of 3 features has 0.75 of feature_importance/weight, more than "
+            "0.6");
+}
+
 TEST(FeatureImportanceOverweightTest, RobustWarmsUpAndKnowsFewFeatures) {
   FakeRun four;
   FakeRun ten;

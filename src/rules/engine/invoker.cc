@@ -44,6 +44,8 @@ int64_t Invoker::steps_judged() const noexcept {
   return panel_->steps_judged();
 }
 
+bool Invoker::is_behind() const noexcept { return panel_->is_behind(); }
+
 double SecondsSinceNewestFile(const Storage& storage) {
   if (storage.Stat(run::kEndMarkerKey)) return 0;
   double newest = steps::NewestStep(*steps::OpenStepSource(&storage));

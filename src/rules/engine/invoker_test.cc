@@ -1,6 +1,8 @@
 #include "smdebug/invoker.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smdebug/error.h"
+#include "src/rules/engine/deferred_rule.h"
 #include "src/rules/engine/interrupted.h"
 #include "tests/testing/trial_run.h"
 
@@ -292,6 +295,105 @@ TEST_F(InvokerTest, AStepWhoseVerdictWasCalledOffIsNotJudged) {
   EXPECT_EQ(report.steps_judged, 1);
   EXPECT_EQ(report.last_step, 0);
   EXPECT_FALSE(report.ended);
+}
+
+// Is true at each step, but answers only once it may.
+class Slow final : public DeferredRule {
+ public:
+  using MayAnswer = std::function<bool(int64_t step)>;
+
+  explicit Slow(MayAnswer may_answer) : may_answer_(std::move(may_answer)) {}
+
+  void Ask(int64_t step) override { step_ = step; }
+  bool HasAnswered(std::chrono::milliseconds /*wait*/) override {
+    return may_answer_(step_);
+  }
+  double SecondsSinceAsked() const override { return 1; }
+  void GiveUp() noexcept override {}
+  std::vector<Finding> Check(StepView& view) override {
+    EXPECT_EQ(view.step(), step_);
+    return {{.message = "so it is"}};
+  }
+
+ private:
+  const MayAnswer may_answer_;
+  int64_t step_ = -1;
+};
+
+RuleType SlowType(const Slow::MayAnswer& may_answer) {
+  RuleType type;
+  type.name = "Slow";
+  type.make = [may_answer](const RuleParameters&) {
+    return std::make_unique<Slow>(may_answer);
+  };
+  return type;
+}
+
+TEST_F(InvokerTest, OthersGoOnWhileARuleIsSlow) {
+  SaveRun(5);
+  std::vector<int64_t> fired;
+  InvokeOptions options;
+  options.recent_steps = 1;
+  options.on_fire = [&](const RuleFire& fire) {
+    if (fire.evaluation.name == "VanishingGradient") {
+      fired.push_back(fire.findings[0].step);
+    }
+  };
+  Invoker invoker(Open(), options);
+  // From step 1 on it has no answer before the other rule is through.
+  const RuleType slow = SlowType([&](int64_t step) {
+    const bool answers = step == 0 || fired == std::vector<int64_t>{3, 4};
+    EXPECT_EQ(invoker.is_behind(), true);
+    return answers;
+  });
+  invoker.Add({.name = "Slow", .spec = {.name = "Slow"}}, slow);
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_FALSE(invoker.is_behind());
+  const RuleReport report = invoker.report(0);
+  EXPECT_EQ(report.status, RuleStatus::kIssuesFound);
+  EXPECT_THAT(report.fired_steps, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(report.findings[2].step, 2);
+  EXPECT_EQ(report.findings[2].worker, "worker_0");
+  EXPECT_EQ(report.steps_judged, 5);
+  EXPECT_TRUE(report.ended);
+}
+
+TEST_F(InvokerTest, ARuleThatDoesNotAnswerIsNamedAndIsAnError) {
+  SaveRun(5);
+  std::vector<std::string> told;
+  InvokeOptions options;
+  options.answer_limit = 1;
+  options.on_notice = [&](std::string_view line) { told.emplace_back(line); };
+  Invoker invoker(Open(), options);
+  const RuleType slow = SlowType([](int64_t step) { return step == 0; });
+  invoker.Add({.name = "Slow", .spec = {.name = "Slow"}}, slow);
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_EQ(invoker.report(0).status, RuleStatus::kError);
+  EXPECT_EQ(invoker.report(0).details, "did not answer at step 1 within 1 s");
+  EXPECT_THAT(invoker.report(0).fired_steps, ElementsAre(0));
+  EXPECT_THAT(invoker.report(1).fired_steps, ElementsAre(3, 4));
+  EXPECT_THAT(told, ElementsAre("rule Slow did not answer at step 1 within 1 "
+                                "s; it is given up, and the others go on"));
+}
+
+TEST_F(InvokerTest, ARuleThatIsBehindWhenAllIsCalledOffIsStopped) {
+  SaveRun(5);
+  bool goes_on = true;
+  InvokeOptions options;
+  options.go_on = [&] { return goes_on; };
+  Invoker invoker(Open(), options);
+  const RuleType slow = SlowType([&](int64_t step) {
+    goes_on = step < 4;
+    return false;
+  });
+  invoker.Add({.name = "Slow", .spec = {.name = "Slow"}, .start_step = 4},
+              slow);
+  EXPECT_FALSE(invoker.Run());
+  invoker.Finish(/*stopped=*/true);
+  EXPECT_EQ(invoker.report(0).status, RuleStatus::kStopped);
+  EXPECT_EQ(invoker.report(0).steps_judged, 0);
 }
 
 // Notes how far back it can look.

@@ -54,6 +54,7 @@ Judge::Judge(RuleEvaluation asked, const RuleType& type, Range steps,
       type_(&type) {
   // What is wrong with the parameters is said at once.
   seats_.push_back({.rule = MakeRule(*type_, evaluation.spec)});
+  deferred_ = dynamic_cast<DeferredRule*>(seats_.front().rule.get());
 }
 
 template <typename Question>
@@ -147,6 +148,11 @@ std::vector<RuleFile> Judge::Files(
     }
   }
   return files;
+}
+
+void Judge::GiveUp(int64_t step, double seconds) {
+  deferred_->GiveUp();
+  Fail(fmt::format("did not answer at step {} within {} s", step, seconds));
 }
 
 void Judge::Fail(std::string_view details) {

@@ -10,6 +10,7 @@
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
+#include "src/rules/engine/deferred_rule.h"
 #include "src/rules/engine/trial_view.h"
 #include "src/rules/reports/report_files.h"
 
@@ -53,6 +54,12 @@ class Judge {
   // worker.
   std::vector<RuleFile> Files(std::span<const std::unique_ptr<Desk>> desks);
 
+  // The rule, if it is one that is asked first; else null.
+  DeferredRule* deferred() const noexcept { return deferred_; }
+
+  // Ends the rule, which has not answered about `step` for so many seconds.
+  void GiveUp(int64_t step, double seconds);
+
   // Settles the status. `damage` is what is wrong with the run.
   void Conclude(bool stopped, std::span<const Damage> damage);
 
@@ -84,6 +91,7 @@ class Judge {
 
   const RuleType* const type_;
   std::vector<Seat> seats_;  // Parallel to the desks.
+  DeferredRule* deferred_ = nullptr;
   ViewUse use_;
   bool told_of_wait_ = false;
 };

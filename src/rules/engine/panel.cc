@@ -124,7 +124,9 @@ int64_t Panel::JudgeNewSteps(int64_t most) {
 void Panel::JudgeStep(int64_t step) {
   const RefreshScope still(trial_, /*on=*/false);
   for (Place& place : places_) {
-    if (place.judge->IsPast(step)) End(place, /*stopped=*/false);
+    if (place.judge->IsPast(step) && place.unanswered.empty()) {
+      End(place, /*stopped=*/false);
+    }
   }
   UpdateDesks();
   for (const auto& desk : desks_) desk->view.MoveTo(step);
@@ -135,11 +137,78 @@ void Panel::JudgeStep(int64_t step) {
       continue;
     }
     MoveOthers(judge, step);
+    if (judge.deferred() != nullptr) {
+      place.unanswered.push_back(step);
+      continue;
+    }
     Take(place, judge.JudgeStep(desks_), step <= place.told.last_step);
     place.is_saved = false;
   }
   last_step_ = step;
   ++steps_judged_;
+  // Whoever keeps up is waited for a moment, so that rules usually go together.
+  for (Place& place : places_) {
+    TakeAnswers(place, place.unanswered.size() > 1 ? milliseconds(0) : kPiece);
+  }
+}
+
+bool Panel::is_behind() const noexcept {
+  return std::ranges::any_of(
+      places_, [](const Place& place) { return !place.unanswered.empty(); });
+}
+
+// Takes what a deferred rule answers within `wait`, and asks it on.
+void Panel::TakeAnswers(Place& place, milliseconds wait) {
+  const Clock::time_point until = Clock::now() + wait;
+  Judge& judge = *place.judge;
+  while (!place.unanswered.empty()) {
+    const int64_t step = place.unanswered.front();
+    if (!std::exchange(place.is_asked, true)) {
+      judge.deferred()->Ask(step);
+    }
+    const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+    if (!judge.deferred()->HasAnswered(std::max(left, milliseconds(0)))) {
+      GiveUpIfSilent(place);
+      return;
+    }
+    const bool is_late = step != last_step_;
+    for (const auto& desk : desks_) {
+      if (is_late) desk->view.MoveTo(step);
+    }
+    Take(place, judge.JudgeStep(desks_), step <= place.told.last_step);
+    for (const auto& desk : desks_) {
+      if (is_late) desk->view.MoveTo(last_step_);
+    }
+    place.is_saved = false;
+    place.is_asked = false;
+    place.unanswered.pop_front();
+    if (judge.report.status == RuleStatus::kError) place.unanswered.clear();
+  }
+}
+
+void Panel::GiveUpIfSilent(Place& place) {
+  Judge& judge = *place.judge;
+  if (judge.deferred()->SecondsSinceAsked() < options_.answer_limit) return;
+  judge.GiveUp(place.unanswered.front(), options_.answer_limit);
+  place.unanswered.clear();
+  place.is_saved = false;
+  const std::string words =
+      fmt::format("rule {} {}; it is given up, and the others go on",
+                  judge.report.name, judge.report.details);
+  if (options_.on_notice) {
+    options_.on_notice(words);
+  } else {
+    base::LogWarning("{}", words);
+  }
+}
+
+// Waits a moment for rules that are behind; false if there is none.
+bool Panel::AwaitAnswers() {
+  const RefreshScope still(trial_, /*on=*/false);
+  const bool was_behind = is_behind();
+  for (Place& place : places_) TakeAnswers(place, kPiece);
+  if (was_behind) SaveReports();
+  return was_behind;
 }
 
 // In portions of recent_steps, so that twice as many are kept at most.
@@ -150,8 +219,13 @@ void Panel::ForgetOldSteps(int64_t step) {
   since_mark_ += is_whole ? kScalarSteps : 1;
   if (since_mark_ < kScalarSteps * *options_.recent_steps) return;
   since_mark_ = 0;
-  const int64_t before = std::exchange(mark_, step + 1);
+  int64_t before = std::exchange(mark_, step + 1);
   if (before < 0) return;
+  // What a rule is behind with is still to be judged.
+  for (const Place& place : places_) {
+    if (place.unanswered.empty()) continue;
+    before = std::min(before, place.unanswered.front());
+  }
   for (const auto& desk : desks_) desk->view.Forget(before);
   trial_->reader().Forget(before);
 }
@@ -222,9 +296,15 @@ bool Panel::JudgeToTheEnd() {
   for (bool done = false; !done;) {
     if (!GoOn()) return false;
     done = Done();
-    if (JudgeNewSteps() > 0 || done) continue;
-    NoteWait(std::chrono::duration<double>(Clock::now() - newest_).count());
-    trial_->WaitForChange(kPiece);
+    if (JudgeNewSteps() > 0) continue;
+    if (!done) {
+      NoteWait(std::chrono::duration<double>(Clock::now() - newest_).count());
+    }
+    if (AwaitAnswers()) {
+      done = false;
+    } else if (!done) {
+      trial_->WaitForChange(kPiece);
+    }
   }
   return GoOn();
 }
@@ -249,6 +329,8 @@ void Panel::End(Place& place, bool stopped) {
 
 void Panel::Finish(bool stopped) {
   if (std::exchange(finished_, true)) return;
+  while (!stopped && GoOn() && AwaitAnswers()) {
+  }
   const RefreshScope still(trial_, /*on=*/false);
   UpdateDesks();
   for (Place& place : places_) End(place, stopped);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -50,6 +51,7 @@ class Panel {
   std::vector<RuleFile> Files();
   int64_t last_step() const noexcept { return last_step_; }
   int64_t steps_judged() const noexcept { return steps_judged_; }
+  bool is_behind() const noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -62,6 +64,10 @@ class Panel {
     bool is_fire_saved = false;
     Clock::time_point saved_at = {};
     Clock::time_point files_saved_at = Clock::now();
+    // Of a deferred rule: steps that it has not answered about, and whether it
+    // was asked about the first.
+    std::deque<int64_t> unanswered = {};
+    bool is_asked = false;
   };
 
   bool GoOn() const { return !options_.go_on || options_.go_on(); }
@@ -69,6 +75,9 @@ class Panel {
   size_t OtherTrial(const std::string& path);
   void UpdateDesks();
   void JudgeStep(int64_t step);
+  void TakeAnswers(Place& place, std::chrono::milliseconds wait);
+  void GiveUpIfSilent(Place& place);
+  bool AwaitAnswers();
   void ForgetOldSteps(int64_t step);
   void MoveOthers(const Judge& judge, int64_t step);
   void AwaitOther(Trial& other, int64_t step) const;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -21,14 +22,15 @@
 #include "src/base/clock.h"
 #include "src/base/environment.h"
 #include "src/base/process.h"
-#include "src/rules/engine/interrupted.h"
 
 namespace smdebug::rules {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ChildClock = std::chrono::steady_clock;
 
-constexpr int kPieceMilliseconds = 100;
+constexpr milliseconds kAnswerPiece{100};
 
 // For a rule's own last words, and from SIGTERM to SIGKILL.
 constexpr seconds kChildGrace{2};
@@ -55,11 +57,8 @@ std::string DefaultPython(const std::filesystem::path& program) {
   return access(beside.c_str(), X_OK) == 0 ? beside.string() : name;
 }
 
-PythonChild::PythonChild(std::function<bool()> go_on,
-                         std::function<void(std::string_view line)> on_print)
-    : python_(ChosenPython()),
-      go_on_(std::move(go_on)),
-      on_print_(std::move(on_print)) {
+PythonChild::PythonChild(std::function<void(std::string_view line)> on_print)
+    : python_(ChosenPython()), on_print_(std::move(on_print)) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(),
@@ -89,9 +88,11 @@ PythonChild::PythonChild(std::function<bool()> go_on,
   }
 }
 
-PythonChild::~PythonChild() { End(was_interrupted_); }
+PythonChild::~PythonChild() { End(/*at_once=*/is_asked_); }
 
 void PythonChild::Ask(const Message& question) {
+  is_asked_ = true;
+  asked_at_ = ChildClock::now();
   const std::string line =
       question.dump(-1, ' ', true, Message::error_handler_t::replace) + "\n";
   std::string_view left = line;
@@ -105,38 +106,54 @@ void PythonChild::Ask(const Message& question) {
   }
 }
 
-PythonChild::Message PythonChild::Answer() {
+bool PythonChild::HasAnswer(milliseconds wait) {
+  const auto until = ChildClock::now() + wait;
   for (;;) {
-    const size_t end = text_.find('\n');
-    if (end != std::string::npos) {
-      Message answer = Message::parse(text_.substr(0, end), nullptr, false);
-      text_.erase(0, end + 1);
-      if (!answer.is_object()) {
-        throw Error(fmt::format("{} gave an answer that is no JSON", python_));
-      }
-      has_answered_ = true;
-      return answer;
-    }
-    if (!go_on_()) {
-      was_interrupted_ = true;
-      throw Interrupted();
-    }
+    if (is_lost_ || text_.find('\n') != std::string::npos) return true;
+    const auto left =
+        std::max(milliseconds(0),
+                 std::chrono::ceil<milliseconds>(until - ChildClock::now()));
     // poll() passes over an end that is closed, -1.
     std::array<pollfd, 2> ready{
         pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
         pollfd{.fd = printed_.get(), .events = POLLIN, .revents = 0}};
-    if (poll(ready.data(), ready.size(), kPieceMilliseconds) <= 0) {
+    if (poll(ready.data(), ready.size(),
+             static_cast<int>(std::min(left, kAnswerPiece).count())) <= 0) {
       // A process that it left behind may hold the other end.
-      if (HasEnded()) Fail();
-      continue;
+      is_lost_ = HasEnded();
     }
     if (ready[1].revents != 0) TakePrinted();
-    if (ready[0].revents == 0) continue;
-    std::array<char, 65536> part;
-    const ssize_t count = read(socket_.get(), part.data(), part.size());
-    if (count > 0) text_.append(part.data(), static_cast<size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) Fail();
+    if (ready[0].revents != 0) TakeAnswer();
+    if (left == milliseconds(0)) {
+      return is_lost_ || text_.find('\n') != std::string::npos;
+    }
   }
+}
+
+double PythonChild::SecondsSinceAsked() const {
+  return std::chrono::duration<double>(ChildClock::now() - asked_at_).count();
+}
+
+PythonChild::Message PythonChild::Answer() {
+  while (!HasAnswer(kAnswerPiece)) {
+  }
+  const size_t end = text_.find('\n');
+  if (end == std::string::npos) Fail();
+  Message answer = Message::parse(text_.substr(0, end), nullptr, false);
+  text_.erase(0, end + 1);
+  is_asked_ = false;
+  if (!answer.is_object()) {
+    throw Error(fmt::format("{} gave an answer that is no JSON", python_));
+  }
+  has_answered_ = true;
+  return answer;
+}
+
+void PythonChild::TakeAnswer() {
+  std::array<char, 65536> part;
+  const ssize_t count = read(socket_.get(), part.data(), part.size());
+  if (count > 0) text_.append(part.data(), static_cast<size_t>(count));
+  is_lost_ = count == 0 || (count < 0 && errno != EINTR);
 }
 
 // What there is to be read now, and no more: it may print for ever.

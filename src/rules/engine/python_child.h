@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -36,10 +37,8 @@ class PythonChild {
   using Message = nlohmann::ordered_json;
 
   // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython().
-  // While answers are awaited, `go_on` is asked about ten times a second.
   // Throws Error if there is no such program.
   explicit PythonChild(
-      std::function<bool()> go_on,
       std::function<void(std::string_view line)> on_print = {});
   ~PythonChild();
 
@@ -49,9 +48,18 @@ class PythonChild {
   // Sends a question, which Answer() gives the answer to.
   void Ask(const Message& question);
 
-  // Throws Error if the process has ended or does not answer with an object,
-  // and Interrupted if go_on() says so.
+  // Whether Answer() would not wait, because the answer is there or never will
+  // be; waits for it at most so long.
+  bool HasAnswer(std::chrono::milliseconds wait);
+
+  // Throws Error if the process has ended or does not answer with an object.
   Message Answer();
+
+  // How long there has been no answer to the last question.
+  double SecondsSinceAsked() const;
+
+  // Ends the process, whatever it does.
+  void GiveUp() noexcept { End(/*at_once=*/true); }
 
   // As the user knows it.
   const std::string& python() const noexcept { return python_; }
@@ -59,19 +67,21 @@ class PythonChild {
  private:
   bool HasEnded() const;
   void End(bool at_once) noexcept;
+  void TakeAnswer();
   void TakePrinted();
   void TellLines(bool at_end);
   [[noreturn]] void Fail();
 
   const std::string python_;
-  const std::function<bool()> go_on_;
   const std::function<void(std::string_view line)> on_print_;
   base::Fd socket_;
   base::Fd printed_;  // Where it prints to, to be read; none without on_print_.
   pid_t pid_ = 0;
   std::optional<int> status_;  // Once it has ended.
   bool has_answered_ = false;
-  bool was_interrupted_ = false;
+  std::chrono::steady_clock::time_point asked_at_;
+  bool is_asked_ = false;     // And has not answered yet.
+  bool is_lost_ = false;      // It will never answer.
   std::string text_;          // Received, and not yet a whole line.
   std::string printed_text_;  // Likewise of what it prints.
 };

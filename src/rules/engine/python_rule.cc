@@ -1,12 +1,16 @@
 #include "src/rules/engine/python_rule.h"
 
+#include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/rules/engine/deferred_rule.h"
+#include "src/rules/engine/interrupted.h"
 
 namespace smdebug::rules {
 namespace {
@@ -56,18 +60,45 @@ Message OpenQuestion(const RuleEvaluation& evaluation, const std::string& run,
 }
 
 // What the invoker sees of a rule in Python. One thread at a time.
-class AskedRule final : public Rule {
+class AskedRule final : public DeferredRule {
  public:
   AskedRule(std::string name, std::shared_ptr<PythonChild> child, Message open)
       : name_(std::move(name)),
         child_(std::move(child)),
         open_(std::move(open)) {}
 
-  std::vector<Finding> Check(StepView& view) override {
-    if (is_over_) return {};
+  void Ask(int64_t step) override {
+    if (is_over_) return;
+    step_ = step;
     // Only now there is a run to be sure of.
-    if (!std::exchange(is_open_, true)) Answer(open_);
-    const Message answer = Answer({{"ask", "judge"}, {"step", view.step()}});
+    child_->Ask(is_open_ ? JudgeQuestion() : open_);
+  }
+
+  bool HasAnswered(std::chrono::milliseconds wait) override {
+    if (is_over_) return true;
+    if (!child_->HasAnswer(wait)) return false;
+    if (is_open_) return true;
+    try {
+      Answer();
+    } catch (const std::exception&) {
+      failure_ = std::current_exception();
+      return true;
+    }
+    is_open_ = true;
+    child_->Ask(JudgeQuestion());
+    return child_->HasAnswer(wait);
+  }
+
+  double SecondsSinceAsked() const override {
+    return child_->SecondsSinceAsked();
+  }
+
+  void GiveUp() noexcept override { child_->GiveUp(); }
+
+  std::vector<Finding> Check(StepView& /*view*/) override {
+    if (is_over_) return {};
+    if (failure_) std::rethrow_exception(failure_);
+    const Message answer = Answer();
     is_over_ = answer.value("over", false);
     if (const std::string lack = TextAt(answer, "lacks"); !lack.empty()) {
       if (lack_.empty()) lack_ = lack;
@@ -92,8 +123,9 @@ class AskedRule final : public Rule {
   }
 
  private:
-  Message Answer(const Message& question) {
-    child_->Ask(question);
+  Message JudgeQuestion() const { return {{"ask", "judge"}, {"step", step_}}; }
+
+  Message Answer() {
     Message answer = child_->Answer();
     if (const std::string error = TextAt(answer, "error"); !error.empty()) {
       throw Error(error);
@@ -107,6 +139,8 @@ class AskedRule final : public Rule {
   const std::string name_;
   const std::shared_ptr<PythonChild> child_;
   const Message open_;
+  int64_t step_ = -1;           // The one asked about.
+  std::exception_ptr failure_;  // Why it could not be opened.
   bool is_open_ = false;
   bool is_over_ = false;
   bool has_judged_ = false;
@@ -128,12 +162,19 @@ std::vector<std::shared_ptr<PythonChild>> LoadPythonRules(
                       Describe(evaluations[i].spec)));
     }
     // All of them start at the same time.
-    children[i] = std::make_shared<PythonChild>(
-        options.go_on ? options.go_on : [] { return true; }, options.on_print);
+    children[i] = std::make_shared<PythonChild>(options.on_print);
     children[i]->Ask(LoadQuestion(evaluations[i]));
   }
-  for (const auto& child : children) {
+  for (size_t i = 0; i < children.size(); ++i) {
+    const auto& child = children[i];
     if (!child) continue;
+    while (!child->HasAnswer(std::chrono::milliseconds(100))) {
+      if (options.go_on && !options.go_on()) throw Interrupted();
+      if (child->SecondsSinceAsked() < options.load_limit) continue;
+      throw Error(fmt::format("{} did not load within {} s",
+                              Describe(evaluations[i].spec),
+                              options.load_limit));
+    }
     const Message answer = child->Answer();
     if (const auto reason = TextAt(answer, "refused"); !reason.empty()) {
       throw Error(reason);

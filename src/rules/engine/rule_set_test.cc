@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "tests/testing/environment.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::rules {
@@ -16,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ScopedEnvironment;
+using ::testing::StrEq;
 using testing::TestTrial;
 using ::testing::ThrowsMessage;
 
@@ -104,6 +108,17 @@ TEST_F(RuleSetTest, ARuleOfAPythonFileNeedsAPython) {
   EXPECT_THAT(
       [] { RuleSet(Evaluations({"some.py:Own"}), {.worker = "worker_0"}); },
       ThrowsMessage<Error>(HasSubstr("looks at workers itself")));
+}
+
+TEST_F(RuleSetTest, AFileThatNeverLoadsIsGivenUp) {
+  const testing::TempDir folder;
+  const std::string mute = folder.path() / "python";
+  std::ofstream(mute) << "#!/bin/sh\nwhile read -r line; do :; done\n";
+  std::filesystem::permissions(mute, std::filesystem::perms::owner_all);
+  const ScopedEnvironment python("SMDEBUG_PYTHON", mute);
+  EXPECT_THAT(
+      [] { RuleSet(Evaluations({"some.py:Own"}), {.load_limit = 0}); },
+      ThrowsMessage<Error>(StrEq("some.py:Own did not load within 0 s")));
 }
 
 }  // namespace

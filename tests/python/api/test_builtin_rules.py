@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from smdebug import _core
+from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import (
     InsufficientInformationForRuleInvocation,
     NoMoreData,
@@ -161,3 +162,16 @@ def test_a_rule_gives_what_it_has_to_show(tmp_path: Path) -> None:
     assert sorted(files) == ["xgboost_report.html", "xgboost_report.json"]
     assert "train-rmse" in files["xgboost_report.html"]
     assert rule.files() == {}
+
+
+def test_steps_with_nothing_but_scalars_are_judged(tmp_path: Path) -> None:
+    every_third = {mode.name: {"save_interval": 3} for mode in ModeKeys}
+    with NativeRun(tmp_path / "run", save_config=every_third) as made:
+        for step in range(STEPS):
+            made.save_step({"w": [1.0]}, scalars={"loss": 0.0 if step in BAD else 1.0})
+    trial = create_trial(tmp_path / "run")
+    assert set(BAD).isdisjoint(trial.steps())
+    rule = AllZero(trial, tensor_regex="^scalar/loss$")
+    assert fired_steps(rule, end=STEPS - 1) == BAD
+    (report,) = check(trial, "AllZero:tensor_regex=^scalar/loss$")
+    assert report["fired_steps"] == BAD

@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import smdebug.pytorch as smd  # noqa: E402
+from smdebug.core import arrays  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
+from smdebug.core.logger import get_logger  # noqa: E402
 from smdebug.exceptions import (  # noqa: E402
     SMDebugError,
     SMDebugRuntimeError,
@@ -213,3 +216,22 @@ def test_stop_on_rule_needs_a_rule(rules: list[str] | None, run: Path) -> None:
 def test_numbers_of_a_schedule_may_be_spelt_as_smdebug_1_took_them(run: Path) -> None:
     hook = smd.Hook(run, save_config=smd.SaveConfig(save_interval="10"))
     assert hook.save_config == smd.SaveConfig(save_interval=10)
+
+
+def test_what_is_not_kept_of_an_array_is_said_once(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(get_logger(), "warning", told.append)
+    arrays._say_once.cache_clear()
+    hook = smd.Hook(run, save_all=True, save_config=smd.SaveConfig(save_interval=1))
+    for _ in range(2):
+        hook.save_tensor("words", np.array([["a"]]))
+        hook.save_tensor("masked", np.ma.array([1.0, 2.0], mask=[False, True]))
+        hook.save_tensor("whole", np.ma.array([1.0, 2.0]))
+        hook.end_step()
+    hook.close()
+    assert [words.partition(":")[0] for words in told] == [
+        "strings are saved as a list",
+        "a masked array is saved without its mask, with the values that lie under it",
+    ]

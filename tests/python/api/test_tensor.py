@@ -266,3 +266,15 @@ def test_a_damaged_value_is_refused(tmp_path: Path) -> None:
         trial.tensor("fc.weight").value(1)
     assert [damage.tensor for damage in trial.damage()] == ["fc.weight"]
     assert trial.tensor("loss").value(1) == 0.5
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    name = "events/000000000001/000000000001_worker_0.tfevents"
+    (run / name).unlink()
+    trial = create_trial(run)
+    with pytest.raises(TensorUnavailableForStep, match=f"as {name} is missing") as missing:
+        trial.tensor("fc.weight").value(1)
+    assert missing.value.missing_file == name
+    assert [damage.file for damage in trial.damage()] == [name]
+    assert trial.tensor("fc.weight").value(0).shape == (2, 3)

@@ -59,6 +59,15 @@ class LowLoss(Rule):
         return loss < self.threshold
 """
 
+# Never comes back from step 1.
+LOOPS = """
+class Loops(Rule):
+    def invoke_at_step(self, step):
+        while step == 1:
+            pass
+        return False
+"""
+
 # Tells who it is at step 1, and waits there until a file is made.
 WAITS = """
 import os

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_rules.samples import GRADIENT_RULE, LOW_LOSS, WAITS, WriteRule
+from cli_rules.samples import GRADIENT_RULE, LOOPS, LOW_LOSS, WAITS, WriteRule
 from support.driver import program
 from support.smdebug_program import smdebug, smdebug_json
 from support.waiting import LIMIT, wait_until
@@ -70,6 +70,10 @@ class Job:
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def await_half(self) -> None:
+        assert self.process.stdout
+        assert "waiting\n" in self.process.stdout
 
     def go_on(self) -> None:
         assert self.process.stdin
@@ -296,3 +300,53 @@ def test_a_rule_that_is_killed_is_an_error(run: Path, rule_that_waits: str, tmp_
         assert watch.wait(timeout=300) == 2
     assert report["status"] == "Error"
     assert report["details"] == "its Python process has ended by signal 9"
+
+
+GIVEN_UP = "did not answer at step 1 within 3 s"
+
+
+@pytest.mark.parametrize("command", ["watch", "check"])
+def test_others_go_on_beside_a_rule_that_never_answers(
+    run: Path, write_rule: WriteRule, command: str
+) -> None:
+    file = write_rule(LOOPS + LOW_LOSS)
+    words = [str(program("smdebug")), command, str(run), "--rule", f"{file}:Loops"]
+    words += ["--rule", f"{file}:LowLoss", "--rule-timeout", "3"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    # A rule that fired is not hidden by one that failed.
+    assert done.returncode == 1, done
+    assert f"rule Loops {GIVEN_UP}; it is given up, and the others go on" in done.stderr
+    kept = {
+        name: json.loads((run / f"rules/{name}.json").read_text()) for name in ("Loops", "LowLoss")
+    }
+    assert (kept["Loops"]["status"], kept["Loops"]["details"]) == ("Error", GIVEN_UP)
+    assert kept["LowLoss"]["fired_steps"] == [3, 4, 5]
+
+
+def test_a_rule_that_never_answers_does_not_keep_a_stop_from_being_done(
+    tmp_path: Path, write_rule: WriteRule
+) -> None:
+    pytest.importorskip("torch")
+    run = tmp_path / "run"
+    own = f"{write_rule(LOOPS)}:Loops"
+    options = ["--rule", own, "--rule", "VanishingGradient", "--action", "stop", "--timeout", "3"]
+    with job(run) as training:
+        training.await_half()
+        with watching(run, *options) as watch:
+            assert next_event(watch, "action")["outcome"] == "done"
+            loops = next_event(watch, "report")
+            assert watch.wait(timeout=LIMIT) == 1
+        assert training.process.wait(timeout=LIMIT) != 0
+    assert (loops["status"], loops["details"]) == ("Error", GIVEN_UP)
+
+
+def test_the_timeout_holds_whatever_a_rule_does(tmp_path: Path, write_rule: WriteRule) -> None:
+    pytest.importorskip("torch")
+    run = tmp_path / "run"
+    with job(run) as training:
+        training.await_half()
+        with watching(run, "--rule", f"{write_rule(LOOPS)}:Loops", "--timeout", "3") as watch:
+            loops = next_event(watch, "report")
+            assert watch.wait(timeout=LIMIT) == 2
+        assert training.process.poll() is None
+    assert (loops["status"], loops["details"]) == ("Error", GIVEN_UP)
