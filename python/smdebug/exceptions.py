@@ -70,6 +70,10 @@ class StepUnavailable(SMDebugError):
 class TensorUnavailableForStep(SMDebugError):
     """The step has no value of the tensor; it may have reductions of it."""
 
+    # Set only where there is one: smdebug 1.0 has no such attributes.
+    hint = ""
+    missing_file = ""
+
     def __init__(
         self,
         tname: str,
@@ -83,8 +87,10 @@ class TensorUnavailableForStep(SMDebugError):
         self.step = step
         self.mode = mode
         self.has_reductions = has_reductions
-        self.hint = hint
-        self.missing_file = missing_file
+        if hint:
+            self.hint = hint
+        if missing_file:
+            self.missing_file = missing_file
         super().__init__(tname, step, mode, has_reductions)
 
     def __str__(self) -> str:
@@ -123,9 +129,12 @@ class ShapeUnavailableForStep(SMDebugError):
 class TensorUnavailable(SMDebugError):
     """Nothing was saved under the name, at any step."""
 
+    hint = ""  # Set only where there is one: smdebug 1.0 has no such attribute.
+
     def __init__(self, tname: str, hint: str = "") -> None:
         self.tname = tname
-        self.hint = hint
+        if hint:
+            self.hint = hint
         super().__init__(tname)
 
     def __str__(self) -> str:
