@@ -53,6 +53,8 @@ def add_run(run: Run, worker: str, truth: Truth) -> None:
                 truth.values[key] = saved.value
             if saved.shape:
                 truth.shapes[key] = saved.value.shape
+                if saved.value.size == 0:
+                    truth.values[key] = saved.value
             if saved.reductions:
                 numbers = {name: np.array(r.value) for name, r in saved.reductions.items()}
                 truth.reductions[key] = numbers

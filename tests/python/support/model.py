@@ -72,10 +72,12 @@ def saved_tensor(value: Array, deciding: list[Planned]) -> SavedTensor | None:
     forms = [collection.form for collection in deciding]
     raw = any(form.save_raw_tensor for form in forms)
     has_record = raw and value.size > 0
-    # The record has the shape. Where there is none, an entry has it.
+    # The record has the shape. Where there is none, an entry has it; and of a tensor without
+    # elements it is all there is.
     shape = not has_record and (raw or any(form.save_shape for form in forms))
     names = dict.fromkeys(name for form in forms for name in form.reductions)
     reductions = {} if value.dtype == object else {name: reduce(value, name) for name in names}
+    shape = shape or (value.size == 0 and bool(reductions))
     if not (has_record or shape or reductions):
         return None
     return SavedTensor(value, has_record, shape, reductions)
