@@ -197,6 +197,14 @@ class Hook {
   bool IsDue(std::string_view name);
   bool IsDue(TensorName& name);
 
+  // The same for a caller who has such a tensor: one that comes too late for
+  // the step that has ended, or after Close(), is counted as dropped.
+  bool Offer(std::string_view name);
+  bool Offer(TensorName& name);
+
+  // Whether a tensor that is offered now need not be looked at at all.
+  bool IsIdle() const noexcept;
+
   // Whether anything of the names "<prefix>0" to "<prefix>99" would be saved at
   // the current step: of the inputs or outputs of a module, however many.
   bool AnyIsDue(std::string_view prefix);

@@ -37,8 +37,8 @@ ForwardCallback::ForwardCallback(nb::object hook, std::string name,
 
 void ForwardCallback::operator()(nb::handle args, nb::handle kwargs,
                                  nb::handle output) {
-  if (!hook_.core().StepIsDue()) return;
-  hook_.core().Try(name_, [&] { Save(args, kwargs, output); });
+  if (hook_.core().IsIdle()) return;
+  hook_.Try(name_, [&] { Save(args, kwargs, output); });
 }
 
 void ForwardCallback::Save(nb::handle args, nb::handle kwargs,
@@ -97,7 +97,7 @@ TensorCallback::TensorCallback(nb::object hook, std::string name)
       name_(std::move(name)) {}
 
 void TensorCallback::operator()(nb::handle tensor) {
-  if (hook_.core().StepIsDue()) hook_.Save(name_, tensor);
+  if (!hook_.core().IsIdle()) hook_.Save(name_, tensor);
 }
 
 }  // namespace smdebug::python

@@ -85,8 +85,7 @@ void BindRun(nb::module_& m) {
       "run"_a, "The id of a run, how it is, and why.");
 }
 
-nb::dict StatsOf(TensorHook& hook) {
-  const HookStats stats = hook.core().stats();
+nb::dict ToDict(const HookStats& stats) {
   nb::dict numbers;
   numbers["steps_saved"] = stats.steps_saved;
   numbers["values_saved"] = stats.values_saved;
@@ -171,14 +170,14 @@ void InitHook(nb::module_& m) {
           "mode"_a, Released())
       .def("save",
            nb::overload_cast<std::string_view, nb::handle>(&TensorHook::Save),
-           "name"_a, "tensor"_a)
+           "name"_a, "tensor"_a.none())
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)
       .def("save_items", &TensorHook::SaveItems, "names"_a, "tensor"_a)
       .def("save_numbers", &TensorHook::SaveNumbers, "names"_a, "numbers"_a)
       .def("save_importance", &TensorHook::SaveImportance, "importance"_a,
            "booster"_a)
-      .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a,
+      .def("save_tensor", &TensorHook::SaveTensor, "name"_a, "tensor"_a.none(),
            "collections"_a, "next_step"_a = false)
       .def(
           "save_scalar",
@@ -217,7 +216,8 @@ void InitHook(nb::module_& m) {
           },
           "mode"_a)
       .def("collection", &CollectionJson, "name"_a)
-      .def_prop_ro("stats", &StatsOf)
+      .def_prop_ro("stats",
+                   [](TensorHook& hook) { return ToDict(hook.core().stats()); })
       .def("close", &Close, "ending"_a = "finished", "reason"_a = "",
            Released())
       .def_prop_ro("run_id",
@@ -225,6 +225,9 @@ void InitHook(nb::module_& m) {
       .def(
           "abandon", [](TensorHook& hook) { hook.core().Abandon(); },
           Released());
+  m.def(
+      "no_stats", [] { return ToDict({}); },
+      "The stats of a hook that has done nothing.");
   BindCallbacks(m);
   BindRun(m);
 }

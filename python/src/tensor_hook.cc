@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "python/src/bindings.h"
 #include "python/src/gil.h"
 
@@ -19,6 +21,17 @@ std::string_view TextOf(nb::handle text) {
 }
 
 }  // namespace
+
+std::string ReasonOf(const nb::python_error& error) {
+  std::string reason = nb::type_name(error.type()).c_str();
+  PyObject* text = PyObject_Str(error.value().ptr());
+  if (text != nullptr) {
+    reason += fmt::format(": {}", nb::steal<nb::str>(text).c_str());
+  } else {
+    PyErr_Clear();
+  }
+  return fmt::format("{}\n{}", reason, error.what());
+}
 
 TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
                        nb::tuple differs, nb::object describe)
@@ -50,7 +63,7 @@ bool TensorHook::Borrow(std::string_view name, nb::handle tensor,
                         BorrowedTensor& borrowed) {
   std::string why;
   // Python code of the tensor's class may raise anything.
-  if (!core_->Try(name, [&] { why = borrower_.Borrow(tensor, borrowed); })) {
+  if (!Try(name, [&] { why = borrower_.Borrow(tensor, borrowed); })) {
     return false;
   }
   if (!why.empty()) core_->Skip(name, why);
@@ -68,7 +81,7 @@ void TensorHook::Save(TensorName& name, nb::handle tensor) {
 template <typename Name>
 void TensorHook::SaveNamed(Name& name, std::string_view text,
                            nb::handle tensor) {
-  if (!core_->IsDue(name)) return;
+  if (!core_->Offer(name)) return;
   BorrowedTensor borrowed;
   if (!Borrow(text, tensor, borrowed)) return;
   const GilRelease released;
@@ -79,14 +92,14 @@ void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
   if (names.size() != tensors.size()) {
     throw nb::value_error("as many names as tensors are needed");
   }
-  if (!core_->StepIsDue()) return;
+  if (core_->IsIdle()) return;
   std::vector<TensorName*> due_names;
   std::vector<BorrowedTensor> due;
   due_names.reserve(names.size());
   due.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     TensorName& name = names[i];
-    if (!core_->IsDue(name)) continue;
+    if (!core_->Offer(name)) continue;
     BorrowedTensor borrowed;
     if (!Borrow(name.text(), tensors[i], borrowed)) continue;
     due_names.push_back(&name);
@@ -99,11 +112,11 @@ void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
 }
 
 void TensorHook::SaveAs(nb::list names, nb::handle tensor) {
-  if (!core_->StepIsDue()) return;
+  if (core_->IsIdle()) return;
   std::vector<std::string_view> due;
   for (const nb::handle text : names) {
     const std::string_view name = TextOf(text);
-    if (core_->IsDue(name)) due.push_back(name);
+    if (core_->Offer(name)) due.push_back(name);
   }
   BorrowedTensor borrowed;
   if (due.empty() || !Borrow(due.front(), tensor, borrowed)) return;
@@ -112,7 +125,7 @@ void TensorHook::SaveAs(nb::list names, nb::handle tensor) {
 }
 
 void TensorHook::SaveItems(TensorNames& names, nb::handle tensor) {
-  if (!core_->StepIsDue() || names.size() == 0) return;
+  if (core_->IsIdle() || names.size() == 0) return;
   BorrowedTensor borrowed;
   if (Borrow(names[0].text(), tensor, borrowed)) {
     SaveEach(names, borrowed.view());

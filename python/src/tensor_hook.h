@@ -28,6 +28,10 @@ class TensorNames {
   std::vector<TensorName> names_;
 };
 
+// The type of a Python error and its message, then its traceback. Needs the
+// GIL.
+std::string ReasonOf(const nanobind::python_error& error);
+
 // A Hook that is handed the tensors of a Python framework. Needs the GIL, and
 // lets go of it while the core works.
 //
@@ -40,6 +44,21 @@ class TensorHook {
 
   Hook& core() noexcept { return *core_; }
   const TensorBorrower& borrower() const noexcept { return borrower_; }
+
+  // Hook::Try() for work that calls Python.
+  template <typename Work>
+  bool Try(std::string_view name, const Work& work) {
+    bool is_done = false;
+    core_->Try(name, [&] {
+      try {
+        work();
+        is_done = true;
+      } catch (const nanobind::python_error& error) {
+        if (core_->LeaveOut(name, ReasonOf(error))) throw;
+      }
+    });
+    return is_done;
+  }
 
   // Starts the next step, or step `number`; tells whether anything is due. Then
   // there is time to pass on what the core has logged.

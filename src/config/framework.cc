@@ -105,4 +105,8 @@ std::string ReductionTensorName(Framework framework, Reduction reduction,
   return name;
 }
 
+bool IsReservedName(std::string_view name) noexcept {
+  return name.find(kReductionPrefix) != std::string_view::npos;
+}
+
 }  // namespace smdebug::config

@@ -51,6 +51,9 @@ Spread DefaultSpread(Framework framework) noexcept;
 std::string ReductionTensorName(Framework framework, Reduction reduction,
                                 std::string_view tensor);
 
+// Whether readers would take a tensor of that name for a reduction of another.
+bool IsReservedName(std::string_view name) noexcept;
+
 using smdebug::TensorboardDir;
 
 }  // namespace smdebug::config

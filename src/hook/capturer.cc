@@ -61,7 +61,10 @@ Taken Capturer::Capture(const TensorView& tensor, const CapturedTensor* twin,
                         CapturedTensor& captured) {
   if (!Describe(captured.plan->name, tensor, captured)) return Taken::kNothing;
   captured.has_raw = MayKeepRaw(captured, tensor.byte_size());
-  if (captured.has_raw || captured.form->shape) CopyShape(tensor, captured);
+  const bool is_empty = tensor.size() == 0;
+  if (captured.has_raw || captured.form->shape || is_empty) {
+    CopyShape(tensor, captured);
+  }
   if (captured.has_raw && HasContent(tensor)) {
     if (twin != nullptr && HasSameBytes(tensor, *twin)) {
       captured.content = twin->content;

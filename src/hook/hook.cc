@@ -115,6 +115,20 @@ bool Hook::IsDue(TensorName& name) {
   return due;
 }
 
+bool Hook::Offer(std::string_view name) {
+  if (recorder_->IsLate()) CountLate(name);
+  return IsDue(name);
+}
+
+bool Hook::Offer(TensorName& name) {
+  if (recorder_->IsLate()) CountLate(name.text());
+  return IsDue(name);
+}
+
+bool Hook::IsIdle() const noexcept {
+  return recorder_->IsIdle() || recorder_->InChild();
+}
+
 bool Hook::AnyIsDue(std::string_view prefix) {
   if (!recorder_->StepIsDue()) return false;
   bool due = false;
@@ -132,20 +146,20 @@ void Hook::CountLate(std::string_view name) {
 
 void Hook::Save(std::string_view name, const TensorView& tensor) {
   if (recorder_->IsIdle()) return;
-  if (recorder_->IsClosed()) return CountLate(name);
+  if (recorder_->IsLate()) return CountLate(name);
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }
 
 void Hook::Save(TensorName& name, const TensorView& tensor) {
   if (recorder_->IsIdle()) return;
-  if (recorder_->IsClosed()) return CountLate(name.text());
+  if (recorder_->IsLate()) return CountLate(name.text());
   recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
 }
 
 void Hook::SaveAs(std::span<const std::string_view> names,
                   const TensorView& tensor) {
   if (recorder_->IsIdle()) return;
-  if (recorder_->IsClosed()) {
+  if (recorder_->IsLate()) {
     for (const std::string_view name : names) CountLate(name);
     return;
   }

@@ -121,8 +121,24 @@ TEST_F(HookTest, AnEmptyTensorLeavesItsShape) {
   const auto step = ReadIndex(*storage_, 0);
   ASSERT_EQ(step->shapes.size(), 1u);
   EXPECT_THAT(step->shapes[0].shape, ElementsAre(0, 3));
+  EXPECT_EQ(step->shapes[0].dtype, DType::kFloat32);
   EXPECT_THAT(step->tensors, IsEmpty());
   EXPECT_EQ(step->event_file, "");
+}
+
+TEST_F(HookTest, AnEmptyTensorThatIsOnlyReducedLeavesItsShapeToo) {
+  HookConfig config = SaveEverything();
+  config.reduction_config =
+      ReductionConfig{.reductions = {{ReductionOp::kSum}}};
+  auto hook = Open(config);
+  hook->BeginStep();
+  const int64_t shape[] = {3, 0};
+  hook->Save("none", ViewOf<float>({}, shape));
+  SaveFloats(*hook, "some", {1});
+  hook->Close();
+  EXPECT_THAT(
+      ReadIndex(*storage_, 0)->shapes,
+      ElementsAre(index::ShapeEntry{"none", "none", {3, 0}, DType::kFloat32}));
 }
 
 TEST_F(HookTest, SavesReductionsInsteadOfTheTensor) {
@@ -204,6 +220,82 @@ TEST_F(HookTest, SavesOnlyTheStepsThatAreDue) {
   EXPECT_THAT(Steps(*storage_), ElementsAre(3, 5, 12));
   EXPECT_EQ(hook->stats().steps_saved, 3);
   EXPECT_EQ(hook->stats().values_saved, 3);
+}
+
+TEST_F(HookTest, WhatComesBetweenTwoStepsIsCountedIfItHadBeenDue) {
+  auto hook = Open(SaveEverything());
+  SaveFloats(*hook, "x", {1});  // No step has ended.
+  hook->BeginStep();
+  hook->EndStep();
+  SaveFloats(*hook, "x", {1});
+  TensorName name("y");
+  EXPECT_FALSE(hook->Offer(name));
+  const std::vector<std::string_view> names = {"a", "b"};
+  const int64_t shape[] = {0};
+  hook->SaveAs(names, ViewOf<float>({}, shape));
+  EXPECT_EQ(hook->stats().dropped, 4);
+  EXPECT_FALSE(hook->IsDue("x"));
+  hook->BeginStep();
+  EXPECT_TRUE(hook->Offer("x"));
+  EXPECT_EQ(hook->stats().dropped, 4);
+  hook->SetMode(Mode::kEval);
+  EXPECT_FALSE(hook->Offer("x"));
+  EXPECT_EQ(hook->stats().dropped, 5);
+  hook->Close();
+  const auto ledger =
+      run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+  EXPECT_EQ(ledger.messages.at("ended"),
+            "tensor 'x' came after step 0 had ended and before the next one "
+            "began");
+}
+
+TEST_F(HookTest, WhatWasNotDueMayComeBetweenTwoSteps) {
+  HookConfig config = SaveEverything();
+  config.save_config = SaveConfig::Every({.save_interval = 2});
+  auto hook = Open(config);
+  hook->BeginStep();
+  hook->BeginStep();
+  hook->EndStep();
+  EXPECT_TRUE(hook->IsIdle());
+  SaveFloats(*hook, "x", {1});
+  EXPECT_EQ(hook->stats().dropped, 0);
+}
+
+TEST_F(HookTest, ANameThatIsKeptForReductionsIsRefused) {
+  auto hook = Open(SaveEverything());
+  const std::string name = "smdebug/reductions/mean/zz";
+  hook->BeginStep();
+  SaveFloats(*hook, name, {1, 2});
+  SaveFloats(*hook, name, {1, 2});
+  EXPECT_EQ(hook->stats().skipped, 1);
+  SaveFloatsTo(*hook, name, {1, 2}, {"mine"});
+  EXPECT_EQ(hook->stats().skipped, 2);
+  testing::SaveFloatsForNextStep(*hook, name, {1, 2}, {"mine"});
+  hook->SaveScalar(name, 1);
+  EXPECT_EQ(hook->stats().skipped, 4);
+  SaveFloats(*hook, "x", {1});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("x")));
+}
+
+TEST_F(HookTest, ATensorSavedAfterCloseIsCounted) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->Close();
+  SaveFloatsTo(*hook, "x", {1}, {"mine"});
+  SaveFloats(*hook, "x", {1});
+  EXPECT_FALSE(hook->Offer("x"));
+  EXPECT_EQ(hook->stats().dropped, 3);
+}
+
+TEST_F(HookTest, OnlyTheFirstLineOfAReasonIsKept) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  hook->LeaveOut("x", "ValueError: no\nTraceback:\n  line 1");
+  hook->Close();
+  const auto ledger =
+      run::ParseLedger(*GetFile(*storage_, "ledger/worker_0.json"), "ledger");
+  EXPECT_EQ(ledger.messages.at("'x'"), "'x' is left out: ValueError: no");
 }
 
 TEST_F(HookTest, EndStepShowsTheStepAtOnce) {

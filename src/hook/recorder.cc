@@ -241,6 +241,7 @@ void Recorder::BeginLocked(const StepCounter& next) {
   begun_ = counter_.current();
   history_.Note(begun_);
   open_ = true;
+  due_.store(Due::kNothing, std::memory_order_relaxed);
   if (!Writes()) return;
   if (!later_.empty()) TakeLaterLocked();
   writer_->NoteStep(begun_.step);
@@ -298,7 +299,7 @@ void Recorder::Close(std::optional<Ending> ending, std::string_view reason) {
       SubmitLocked(/*last_of_step=*/false);
     }
     closed_ = true;
-    if (Writes()) due_.store(Due::kClosed, std::memory_order_relaxed);
+    if (Writes()) due_.store(Due::kTooLate, std::memory_order_relaxed);
     end = begun_.step >= 0 ? begun_ : counter_.ForScalar();
   }
   if (writer_ == nullptr) return;
@@ -327,7 +328,11 @@ void Recorder::EndStepLocked() {
   if (closed_) return;
   const bool was_open = std::exchange(open_, false);
   if (was_open) ended_ = begun_;
-  due_.store(Due::kNothing, std::memory_order_relaxed);
+  // What comes before the next step is counted, if it had been due.
+  if (was_open) {
+    due_.store(selector_->AnythingDue() ? Due::kTooLate : Due::kNothing,
+               std::memory_order_relaxed);
+  }
   selector_->EndStep();
   recent_.Forget();
   // The writer starts with the first step, and what it knows is fixed then.

@@ -100,9 +100,10 @@ class Recorder {
   bool IsIdle() const noexcept {
     return due_.load(std::memory_order_relaxed) == Due::kNothing;
   }
-  // Whether it comes after Close().
-  bool IsClosed() const noexcept {
-    return due_.load(std::memory_order_relaxed) == Due::kClosed;
+  // Whether it comes after the end of a step of which something was due, or
+  // after Close().
+  bool IsLate() const noexcept {
+    return due_.load(std::memory_order_relaxed) == Due::kTooLate;
   }
   void CountLate(std::string_view name) SMDEBUG_EXCLUDES(mu_);
   bool IsDue(std::string_view name) SMDEBUG_EXCLUDES(mu_);
@@ -137,7 +138,7 @@ class Recorder {
   static constexpr uint64_t kMostCredit = uint64_t{64} << 10;
 
   // What Save() would do.
-  enum class Due : uint8_t { kNothing, kSomething, kClosed };
+  enum class Due : uint8_t { kNothing, kSomething, kTooLate };
 
   // Throws Error if the first step has begun; `what` can no longer be done.
   void CheckNotBegunLocked(std::string_view what) const SMDEBUG_REQUIRES(mu_);
@@ -152,6 +153,9 @@ class Recorder {
       SMDEBUG_REQUIRES(mu_);
   const std::shared_ptr<TensorPlan>& FindLocked(TensorName& name)
       SMDEBUG_REQUIRES(mu_);
+  // Whether `name` is kept for reductions; if so, what has it is skipped.
+  bool SkipReserved(std::string_view name);
+  void CountLateLocked(const TensorPlan& tensor) SMDEBUG_REQUIRES(mu_);
 
   // Save() for either kind of name.
   template <typename Name>
@@ -167,6 +171,7 @@ class Recorder {
   template <typename Attempt>
   bool AwaitRoom(const Attempt& attempt) SMDEBUG_EXCLUDES(mu_);
   void CountFull(std::string_view kind, std::string_view name);
+  void CountClosed(std::string_view kind, std::string_view name);
 
   // Whether there is room for `bytes` more in the batch.
   bool PayLocked(uint64_t bytes) SMDEBUG_REQUIRES(mu_);

@@ -28,15 +28,25 @@ constexpr size_t kMostWaiting = 10'000;
 }  // namespace
 
 std::shared_ptr<TensorPlan> Recorder::FindLocked(std::string_view name) {
-  return selector_->Find(name);
+  std::shared_ptr<TensorPlan> plan = selector_->Find(name);
+  if (std::exchange(plan->is_refused, false)) SkipReserved(name);
+  return plan;
 }
 
 const std::shared_ptr<TensorPlan>& Recorder::FindLocked(TensorName& name) {
   if (name.generation_ != selector_->generation()) {
-    name.plan_ = selector_->Find(name.text_);
+    name.plan_ = FindLocked(std::string_view(name.text_));
     name.generation_ = selector_->generation();
   }
   return name.plan_;
+}
+
+bool Recorder::SkipReserved(std::string_view name) {
+  if (!config::IsReservedName(name)) return false;
+  Skip(name,
+       "has 'smdebug/reductions/' in its name, which is kept for "
+       "reductions; it needs another name");
+  return true;
 }
 
 bool Recorder::IsDue(std::string_view name) {
@@ -148,7 +158,8 @@ void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
-    if (!ChooseLocked(name, captured)) return;
+    if (!ChooseLocked(name, captured))
+      return CountLateLocked(*FindLocked(name));
     step = counter_.step();
     twin = recent_.Find(tensor);
     // To take what is small costs less than to take the lock once more.
@@ -175,7 +186,10 @@ void Recorder::SaveAs(std::span<const std::string_view> names,
     int64_t step = 0;
     {
       const base::MutexLock lock(mu_);
-      if (!ChooseLocked(name, captured)) continue;
+      if (!ChooseLocked(name, captured)) {
+        CountLateLocked(*FindLocked(name));
+        continue;
+      }
       step = counter_.step();
     }
     std::shared_ptr<const Buffer> copied;
@@ -203,7 +217,8 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
-    if (!Writes()) return;
+    if (!Writes() || SkipReserved(name)) return;
+    if (closed_) return CountClosed("tensor", name);
     if (!open_) {
       tally_.AddDropped(1, "late",
                         fmt::format("tensor '{}' was saved while no step was "
@@ -227,10 +242,26 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
 
 void Recorder::CountLate(std::string_view name) {
   const base::MutexLock lock(mu_);
-  if (FindLocked(name)->collections.empty()) return;  // Saved at no step.
+  CountLateLocked(*FindLocked(name));
+}
+
+void Recorder::CountLateLocked(const TensorPlan& tensor) {
+  if (closed_) {
+    // What no collection holds is saved at no step.
+    if (!tensor.collections.empty()) CountClosed("tensor", tensor.name);
+  } else if (!open_ && selector_->WasDue(tensor)) {
+    tally_.AddDropped(
+        1, "ended",
+        fmt::format("tensor '{}' came after step {} had ended and before the "
+                    "next one began",
+                    tensor.name, ended_.step));
+  }
+}
+
+void Recorder::CountClosed(std::string_view kind, std::string_view name) {
   tally_.AddDropped(
       1, "late",
-      fmt::format("tensor '{}' was saved after the hook was closed", name));
+      fmt::format("{} '{}' was saved after the hook was closed", kind, name));
 }
 
 void Recorder::SaveTensorForNextStep(
@@ -238,13 +269,8 @@ void Recorder::SaveTensorForNextStep(
     std::span<const std::string_view> collections) {
   {
     const base::MutexLock lock(mu_);
-    if (!Writes()) return;
-    if (closed_) {
-      tally_.AddDropped(
-          1, "late",
-          fmt::format("tensor '{}' was saved after the hook was closed", name));
-      return;
-    }
+    if (!Writes() || SkipReserved(name)) return;
+    if (closed_) return CountClosed("tensor", name);
     if (waiting_.size() >= kMostWaiting) {
       Skip(name, "waits for a step, as too many others do");
       return;
@@ -291,6 +317,7 @@ void Recorder::SaveScalar(std::string_view name, double value,
     if (fail_open_.LeaveOut(scalar, error.what())) throw error;
     return;
   }
+  if (SkipReserved(name)) return;
   CapturedScalar scalar = {
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
       .value = value,
@@ -301,9 +328,7 @@ void Recorder::SaveScalar(std::string_view name, double value,
     const base::MutexLock lock(mu_);
     if (writer_ == nullptr) return true;
     if (closed_ || writer_->silent()) {
-      tally_.AddDropped(
-          1, "late",
-          fmt::format("scalar '{}' was saved after the hook was closed", name));
+      CountClosed("scalar", name);
       return true;
     }
     has_begun = counter_.step() >= 0;

@@ -72,6 +72,11 @@ bool Selector::AnythingDueAt(const Stamp& stamp) const {
   });
 }
 
+bool Selector::WasDue(const TensorPlan& tensor) const {
+  return std::ranges::any_of(
+      tensor.collections, [&](size_t i) { return i < due_.size() && due_[i]; });
+}
+
 void Selector::ForgetNames() {
   tensors_.clear();
   generation_ = NextGeneration();
@@ -87,6 +92,10 @@ std::shared_ptr<TensorPlan> Selector::Find(std::string_view name) {
   for (size_t i = 0; i < collections_.size(); ++i) {
     if (!collections_[i]->saved || !collections_[i]->Matches(name)) continue;
     tensor->collections.push_back(i);
+  }
+  if (config::IsReservedName(name)) {
+    tensor->is_refused = !tensor->collections.empty();
+    tensor->collections.clear();
   }
   tensors_.emplace(std::string(name), tensor);
   return tensor;

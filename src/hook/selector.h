@@ -42,6 +42,9 @@ struct TensorPlan {
   std::vector<std::shared_ptr<const Form>> forms;
 
   bool is_member = false;  // Its collections list it.
+  // Its name is kept for reductions, so nothing of it is saved, and nobody has
+  // said so yet.
+  bool is_refused = false;
 };
 
 // What readers have yet to be told about collections.
@@ -73,6 +76,9 @@ class Selector {
 
   // Nothing is due until the next BeginStep().
   void EndStep() noexcept { due_id_ = kNothingDue; }
+
+  // Whether anything of the tensor was due at the last step begun.
+  bool WasDue(const TensorPlan& tensor) const;
 
   bool AnythingDue() const noexcept { return due_id_ != kNothingDue; }
 

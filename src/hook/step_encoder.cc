@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,8 +50,12 @@ void StepEncoder::AddTensor(const CapturedTensor& tensor) {
   // hide the value from smdebug 1.0's reader.
   const bool has_record =
       tensor.has_raw && (!tensor.bytes().empty() || !tensor.strings.empty());
-  if ((form.shape || tensor.has_raw) && !has_record) {
-    builder_.index().AddShape(name, name, tensor.shape);
+  // Of a tensor without elements there is nothing else, whatever is asked for.
+  const bool is_empty = tensor.View().size() == 0;
+  if ((form.shape || tensor.has_raw || is_empty) && !has_record) {
+    builder_.index().AddShape(
+        name, name, tensor.shape,
+        is_empty ? std::optional(tensor.dtype) : std::nullopt);
   }
   if (tensor.digest) AddDigest(tensor, *tensor.digest);
   if (!has_record) return;

@@ -68,13 +68,16 @@ void Tally::FillIn(run::Ledger& ledger) const {
 }
 
 void Tally::Note(std::string_view kind, std::string_view message) noexcept {
+  // What follows is for those who mend it, such as a traceback.
+  const std::string_view line = message.substr(0, message.find('\n'));
   try {
     {
       const base::MutexLock lock(mu_);
       if (messages_.size() >= kMostKinds) return;
-      if (!messages_.try_emplace(std::string(kind), message).second) return;
+      if (!messages_.try_emplace(std::string(kind), line).second) return;
     }
-    base::LogWarning("{} (counted in the ledger; said once)", message);
+    base::LogWarning("{} (counted in the ledger; said once)", line);
+    if (line.size() < message.size()) base::Log(LogLevel::kDebug, message);
   } catch (const std::exception&) {
     // Out of memory: the count stands, the text is lost.
   }

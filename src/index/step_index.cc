@@ -38,7 +38,7 @@ std::string ToJson(const StepIndex& index) {
     writer.AddTensor(entry.name, entry.location, entry.stored_as);
   }
   for (const ShapeEntry& entry : index.shapes) {
-    writer.AddShape(entry.name, entry.original_name, entry.shape);
+    writer.AddShape(entry.name, entry.original_name, entry.shape, entry.dtype);
   }
   for (const ScalarEntry& entry : index.scalars) {
     writer.AddScalar(entry.name, entry.step, entry.mode, entry.mode_step,

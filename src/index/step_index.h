@@ -34,6 +34,9 @@ struct ShapeEntry {
   std::string name;
   std::string original_name;
   std::vector<int64_t> shape;
+  // The element type of a tensor without elements, which this is all of. Our
+  // own key.
+  std::optional<DType> dtype = {};
 
   friend bool operator==(const ShapeEntry&, const ShapeEntry&) = default;
 };

@@ -189,6 +189,11 @@ TEST(StepIndexHostileTest, RefusesWrongShapesScalarsAndCounts) {
        "shape: expected a list"},
       {WithList("shape_payload", shape + R"("shape": [2, -1]})"), "got -1"},
       {WithList("shape_payload", shape + R"("shape": [[1]]})"), "got a list"},
+      {WithList("shape_payload", shape + R"("shape": [0], "dtype": "f"})"),
+       "is not an element type"},
+      {WithList("shape_payload",
+                shape + R"("shape": [2], "dtype": "float32"})"),
+       "the shape has elements"},
       {WithList("scalar_payload",
                 R"({"tensorname": "a", "step": -1, "mode": "EVAL", )"
                 R"("mode_step": 0, "start_idx": 0, "length": 1})"),

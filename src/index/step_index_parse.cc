@@ -145,6 +145,12 @@ class IndexParser {
     for (const auto extent : extents) {
       shape.shape.push_back(reader_.GetInt(extent, At("shape")));
     }
+    if (reader_.Find(entry, "dtype")) {
+      shape.dtype = ParseDTypeOf(entry);
+      if (std::ranges::find(shape.shape, 0) == shape.shape.end()) {
+        reader_.Fail(At("dtype"), "is there though the shape has elements");
+      }
+    }
     return shape;
   }
 
@@ -158,16 +164,19 @@ class IndexParser {
     return scalar;
   }
 
-  CountsEntry ParseCounts(Object entry) const {
-    const std::string_view name = String(entry, "tensorname");
-    const std::string_view dtype_name = String(entry, "dtype");
-    const auto dtype = ParseDType(dtype_name);
+  DType ParseDTypeOf(Object entry) const {
+    const std::string_view name = String(entry, "dtype");
+    const auto dtype = ParseDType(name);
     if (!dtype) {
-      reader_.Fail(At("dtype"), fmt::format("{} is not an element type",
-                                            Quoted(dtype_name)));
+      reader_.Fail(At("dtype"),
+                   fmt::format("{} is not an element type", Quoted(name)));
     }
-    return {.name = std::string(name),
-            .values = {.dtype = *dtype,
+    return *dtype;
+  }
+
+  CountsEntry ParseCounts(Object entry) const {
+    return {.name = std::string(String(entry, "tensorname")),
+            .values = {.dtype = ParseDTypeOf(entry),
                        .count = Number(entry, "count"),
                        .nan = Number(entry, "nan"),
                        .pos_inf = Number(entry, "pos_inf"),

@@ -31,7 +31,7 @@ StepIndex FullIndex() {
       {"shared", {0, 112, 0u}, "plain"},
   };
   index.shapes = {{"scalar", "orig/scalar:0", {}},
-                  {"empty", "empty", {0, kMost}}};
+                  {"empty", "empty", {0, kMost}, DType::kInt8}};
   index.scalars = {{"scalar/lr", 1200, Mode::kTrain, 600, {300, 60, 7u}},
                    {"scalar/lr", 1201, Mode::kEval, 0, {360, 60, 8u}}};
   index.counts = {{"plain", {DType::kBfloat16, 100, 1, 2, 3, 94}},

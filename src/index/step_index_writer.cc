@@ -95,7 +95,8 @@ void StepIndexWriter::AddTensor(std::string_view name, const Location& location,
 
 void StepIndexWriter::AddShape(std::string_view name,
                                std::string_view original_name,
-                               std::span<const int64_t> shape) {
+                               std::span<const int64_t> shape,
+                               std::optional<DType> dtype) {
   Text text(shapes_);
   text.Item(R"({"tensorname": )").String(name);
   text.Raw(R"(, "originalname": )").String(original_name);
@@ -103,7 +104,9 @@ void StepIndexWriter::AddShape(std::string_view name,
   for (size_t i = 0; i < shape.size(); ++i) {
     text.Raw(i == 0 ? "" : ", ").Number(shape[i]);
   }
-  text.Raw("]}");
+  text.Raw("]");
+  if (dtype) text.Raw(R"(, "dtype": ")").Raw(DTypeName(*dtype)).Raw("\"");
+  text.Raw("}");
 }
 
 void StepIndexWriter::AddScalar(std::string_view name, int64_t step, Mode mode,

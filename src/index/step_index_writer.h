@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,8 @@ class StepIndexWriter {
   void AddTensor(std::string_view name, const Location& location,
                  std::string_view stored_as = {});
   void AddShape(std::string_view name, std::string_view original_name,
-                std::span<const int64_t> shape);
+                std::span<const int64_t> shape,
+                std::optional<DType> dtype = {});
   void AddScalar(std::string_view name, int64_t step, Mode mode,
                  int64_t mode_step, const Location& location);
   void AddCounts(std::string_view name, const ValueCounts& counts);

@@ -20,10 +20,11 @@ struct SavedEntry {
   const std::string& tensor() const { return found.name(); }
   const std::string& worker() const { return found.worker(); }
 
-  // As those of Tensor.
+  // As those of Tensor, but NaN for what only has the name of a reduction, so
+  // that it does not hide the rest of the run.
   Value ReadValue() const { return reader.ValueOf(found); }
   double ReadReduction(Reduction reduction) const {
-    return reader.ReductionOf(found, reduction);
+    return reader.ReductionOrNan(found, reduction);
   }
   std::vector<std::pair<Reduction, double>> ReadReductions() const {
     return reader.ReductionsOf(found);

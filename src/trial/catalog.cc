@@ -140,6 +140,7 @@ void Catalog::AddShape(const index::ShapeEntry& shape, Entry entry, Mode mode) {
   }
   entry.part = Part::Shape();
   entry.start = number;
+  if (shape.dtype) entry.length = static_cast<uint32_t>(*shape.dtype) + 1;
   TensorRow& row = Row(shape.name);
   if (row.original_name == nullptr) {
     row.original_name =

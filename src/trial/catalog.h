@@ -67,7 +67,8 @@ struct Entry {
   int64_t step = 0;     // Global.
   uint64_t start = 0;   // In the event file; a number of the catalog's lists
                         // for shapes and counts.
-  uint32_t length = 0;  // Framing included.
+  uint32_t length = 0;  // Framing included. For shapes: 0, or that of a tensor
+                        // without elements, 1 more than the number of its type.
   uint32_t crc32c = 0;  // If has_crc32c.
   uint32_t file = 0;    // A number of Catalog::file().
   Part part = Part::Value();

@@ -93,6 +93,9 @@ class Reader {
   // The same of what was found. None of these looks for new steps.
   Value ValueOf(const Found& found);
   double ReductionOf(const Found& found, Reduction reduction);
+  // These give NaN for a tensor that only has the name of a reduction, as
+  // earlier hooks let pass: it is noted as damage and hides nothing else.
+  double ReductionOrNan(const Found& found, Reduction reduction);
   std::vector<std::pair<Reduction, double>> ReductionsOf(const Found& found);
   std::vector<int64_t> ShapeOf(const Found& found);
 
@@ -224,6 +227,8 @@ class Reader {
   Held Lookup(TensorId id, int64_t step, Mode mode, WorkerName worker);
   Value Read(const Found& found, const Entry& entry);
   double ReadReduction(const Found& found, const Entry& entry);
+  // nullopt, noted as damage, for what is not one number.
+  std::optional<double> NumberOf(const Found& found, const Entry& entry);
   // Waits a little for content that is missing; throws if it will not come.
   void AwaitContent(const Snapshot& snapshot, const Entry& entry,
                     int64_t tries);

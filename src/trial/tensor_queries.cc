@@ -1,7 +1,10 @@
 // The queries of Reader about one tensor.
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +25,16 @@ std::string WhatIsSaved(const Found& found) {
   }
   if (names.empty()) return {};
   return fmt::format("Saved: {}.", fmt::join(names, ", "));
+}
+
+std::string NotOneNumber(const Found& found) {
+  return fmt::format("a reduction of '{}' is not one number", found.name());
+}
+
+// The element type of a tensor without elements, by the entry of its shape.
+std::optional<DType> EmptyDType(const Entry& shape) {
+  if (shape.length == 0) return std::nullopt;
+  return static_cast<DType>(shape.length - 1);
 }
 
 }  // namespace
@@ -45,7 +58,10 @@ Tensor::Saved Found::Saved() const {
       saved.value = true;
       saved.value_bytes = entry.length;
     }
-    saved.shape |= entry.part == Part::Shape();
+    if (entry.part == Part::Shape()) {
+      saved.shape = true;
+      saved.value |= EmptyDType(entry).has_value();
+    }
     if (const auto reduction = entry.part.reduction()) {
       saved.reductions.push_back(*reduction);
     }
@@ -133,12 +149,18 @@ Value Reader::ReadAt(TensorId id, int64_t step, Mode mode, WorkerName worker) {
 }
 
 Value Reader::ValueOf(const Found& found) {
-  const Entry* entry = found.Get(Part::Value());
-  if (entry == nullptr) {
+  if (const Entry* entry = found.Get(Part::Value())) {
+    return Read(found, *entry);
+  }
+  const Entry* shape = found.Get(Part::Shape());
+  const auto dtype = shape == nullptr ? std::nullopt : EmptyDType(*shape);
+  if (!dtype) {
     throw TensorUnavailableForStep(found.name(), found.step, found.mode,
                                    found.has_reductions(), WhatIsSaved(found));
   }
-  return Read(found, *entry);
+  std::vector<int64_t> extents = found.snapshot->catalog().shape(*shape);
+  if (*dtype == DType::kString) return {std::move(extents), {}, nullptr};
+  return {*dtype, std::move(extents), {}, nullptr};
 }
 
 double Reader::ReductionAt(TensorId id, int64_t step, Reduction reduction,
@@ -149,6 +171,14 @@ double Reader::ReductionAt(TensorId id, int64_t step, Reduction reduction,
 double Reader::ReductionOf(const Found& found, Reduction reduction) {
   if (const Entry* saved = found.Get(Part::Of(reduction))) {
     return ReadReduction(found, *saved);
+  }
+  return ValueOf(found).Reduce(reduction);
+}
+
+double Reader::ReductionOrNan(const Found& found, Reduction reduction) {
+  if (const Entry* saved = found.Get(Part::Of(reduction))) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    return NumberOf(found, *saved).value_or(kNone);
   }
   return ValueOf(found).Reduce(reduction);
 }
@@ -165,8 +195,8 @@ std::vector<std::pair<Reduction, double>> Reader::ReductionsOf(
   for (const ReductionOp op : kReductionOps) {
     for (const bool abs : {false, true}) {
       const Reduction reduction = {op, abs};
-      if (const Entry* entry = found.Get(Part::Of(reduction))) {
-        values.emplace_back(reduction, ReadReduction(found, *entry));
+      if (found.Get(Part::Of(reduction)) != nullptr) {
+        values.emplace_back(reduction, ReductionOrNan(found, reduction));
       }
     }
   }
@@ -222,13 +252,16 @@ Value Reader::Read(const Found& found, const Entry& entry) {
 }
 
 double Reader::ReadReduction(const Found& found, const Entry& entry) {
+  if (const auto number = NumberOf(found, entry)) return *number;
+  throw FormatError(ContentName(*found.snapshot, entry), NotOneNumber(found));
+}
+
+std::optional<double> Reader::NumberOf(const Found& found, const Entry& entry) {
   const Value value = Read(found, entry);
   if (value.dtype() != DType::kString && value.size() == 1) return value.Get(0);
-  const std::string name = ContentName(*found.snapshot, entry);
-  const std::string reason =
-      fmt::format("a reduction of '{}' is not one number", found.name());
-  NoteDamage({name, reason, found.name()});
-  throw FormatError(name, reason);
+  NoteDamage(
+      {ContentName(*found.snapshot, entry), NotOneNumber(found), found.name()});
+  return std::nullopt;
 }
 
 Blob Reader::FetchAround(const Snapshot& snapshot, const Entry& entry,

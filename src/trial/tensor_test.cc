@@ -190,6 +190,22 @@ TEST(TensorPayloadTest, AShapeEntryDoesNotHideTheValue) {
   EXPECT_THAT(x.Shape(0), ElementsAre(2));
 }
 
+TEST(TensorPayloadTest, AnEmptyTensorHasItsTypeAndShape) {
+  TestTrial made;
+  made.run.Declare({"worker_0"});
+  auto step = made.run.At(0);
+  step.Shape("x", {3, 0}, "x").Shape("y", {3, 0}, "y");
+  step.index.shapes[0].dtype = DType::kInt16;
+  step.Publish();
+  const Tensor x = made.Open().tensor("x");
+  EXPECT_TRUE(x.SavedAt(0).value);
+  EXPECT_EQ(x.At(0).dtype(), DType::kInt16);
+  EXPECT_THAT(x.At(0).shape(), ElementsAre(3, 0));
+  EXPECT_EQ(x.At(0).size(), 0);
+  // Of a run that does not say what type it had.
+  EXPECT_THROW(made.trial->tensor("y").At(0), TensorUnavailableForStep);
+}
+
 TEST(TensorPayloadTest, TheLaterEntryOfANameIsItsValue) {
   TestTrial made;
   made.run.Declare({"worker_0"});

@@ -247,14 +247,14 @@ inline void TorchHook::Close() {
 }
 
 inline void TorchHook::Save(TensorName& name, const torch::Tensor& tensor) {
-  if (!core_.IsDue(name)) return;
+  if (!core_.Offer(name)) return;
   WithValues(name.text(), tensor,
              [&](const TensorView& view) { core_.Save(name, view); });
 }
 
 inline void TorchHook::Save(const std::string& name,
                             const torch::Tensor& tensor) {
-  if (!core_.IsDue(name)) return;
+  if (!core_.Offer(name)) return;
   WithValues(name, tensor,
              [&](const TensorView& view) { core_.Save(name, view); });
 }

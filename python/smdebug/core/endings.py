@@ -41,6 +41,11 @@ def close_at_end(hook: BaseHook) -> None:
         signal.signal(signal.SIGTERM, _ClosingDefault())
 
 
+def open_hooks() -> list[BaseHook]:
+    """The hooks that are still there."""
+    return list(_open)
+
+
 def describe(error: BaseException) -> str:
     """The type of an error and, if it has one, its message."""
     text = str(error)
@@ -101,7 +106,7 @@ def _exit_ending() -> tuple[str, str]:
 
 
 def _close_all(ending: tuple[str, str]) -> None:
-    for hook in list(_open):
+    for hook in open_hooks():
         hook._close("close", *ending)
 
 

@@ -15,11 +15,20 @@ def fails_open(method: Method) -> Method:
 
     What it would raise goes to `_failed(name, error)`.
     """
+    guarded = counts_late(method)
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._closed:
-            return None
+        return None if self._closed else guarded(self, *args, **kwargs)
+
+    return cast("Method", call)
+
+
+def counts_late(method: Method) -> Method:
+    """The same, for a method whose calls after the end are counted by the core."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return method(self, *args, **kwargs)
         except Exception as error:

@@ -23,10 +23,11 @@ from smdebug.core.checks import (
 )
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.endings import close_at_end, describe, ending_of
-from smdebug.core.fail_open import fails_open, must_raise
+from smdebug.core.endings import close_at_end, describe, ending_of, open_hooks
+from smdebug.core.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
+from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
 from smdebug.core.native_log import relay
 from smdebug.core.reduction_config import ReductionConfig
@@ -292,20 +293,39 @@ class BaseHook:
     def _prepare(self) -> _core.Hook | None:
         """The core's hook, made at the first call; None if it could not be made.
 
-        It is made in the process that made this hook alone. A forked child has none, or one that
-        does nothing there.
+        It is made in the process that made this hook alone, by the thread that comes first.
         """
-        if self._core is None and "core" not in self._off and os.getpid() == self._pid:
-            try:
-                self._core = self._make_core()
-            except Exception as error:
-                self._off.add("core")
-                if _core.is_strict():
-                    raise
-                reason = str(error) if isinstance(error, SMDebugError) else describe(error)
-                self.logger.error(f"smdebug saves nothing: {reason}")
-            relay()
+        if self._core is None and "core" not in self._off:
+            with making():
+                if self._core is None and not self._closed and self._is_of_this_process():
+                    self._core = self._try_to_make_core()
         return self._core
+
+    def _is_of_this_process(self) -> bool:
+        """Whether it may do anything here; if not, that is said once."""
+        if os.getpid() == self._pid:
+            return "core" not in self._off
+        with making():
+            if "core" not in self._off:
+                self._off.add("core")
+                self.logger.warning(
+                    "smdebug saves nothing with this hook: it is a copy, or was made in another "
+                    "process. A process that trains makes a hook of its own"
+                )
+        return False
+
+    def _try_to_make_core(self) -> _core.Hook | None:
+        try:
+            return self._make_core()
+        except Exception as error:
+            self._off.add("core")
+            if _core.is_strict():
+                raise
+            reason = str(error) if isinstance(error, SMDebugError) else describe(error)
+            self.logger.error(f"smdebug saves nothing: {reason}")
+            return None
+        finally:
+            relay()
 
     def _make_core(self) -> _core.Hook:
         worker = self._find_worker()
@@ -354,10 +374,22 @@ class BaseHook:
     def _begin_step(self, number: int | None = None) -> bool:
         """Starts the next step; returns whether anything of it is to be saved."""
         if not self._has_begun:
-            self._has_begun = True
-            self._settle_collections()
+            if not self._is_of_this_process():
+                return False
+            with making():
+                return self._begin_first_step(number)
         core = self._prepare()
         return core is not None and core.begin_step(number)
+
+    def _begin_first_step(self, number: int | None) -> bool:
+        try:
+            if not self._has_begun:
+                self._settle_collections()
+            core = self._prepare()
+            return core is not None and core.begin_step(number)
+        finally:
+            # Until now, what other threads save waits for the step.
+            self._has_begun = True
 
     @fails_open
     def end_step(self) -> None:
@@ -373,13 +405,16 @@ class BaseHook:
         """Waits until everything of the steps that have ended can be read; whether it can.
 
         False if `timeout`, in seconds, passes first, if the disk does not answer, if anything was
-        lost, for a scalar that came after its step was written, which appears with the next, and
-        for a `timeout` that is not a number of at least 0.
+        lost, for a scalar that came after its step was written, which appears with the next, for a
+        `timeout` that is not a number of at least 0, and where the hook saves nothing: as a copy,
+        in a child, and if its folder could not be had.
         """
         core = self._core
         try:
             seconds = None if timeout is None else not_negative("timeout", timeout)
-            return core is None or core.flush(seconds)
+            if core is None:
+                return os.getpid() == self._pid and "core" not in self._off
+            return core.flush(seconds)
         except Exception as error:
             if must_raise(self, "flush", error):
                 raise
@@ -439,7 +474,7 @@ class BaseHook:
         """Where the values of `value` are; a framework's hook knows its own tensors."""
         return describe_array(value)
 
-    @fails_open
+    @counts_late
     def save_scalar(
         self,
         name: str,
@@ -468,7 +503,7 @@ class BaseHook:
             return
         core.save_scalar(str(name), number, when, at)
 
-    @fails_open
+    @counts_late
     def save_tensor(
         self,
         tensor_name: str,
@@ -483,14 +518,15 @@ class BaseHook:
         """
         text("tensor_name", tensor_name)
         collections = names("collections_to_write", collections_to_write)
+        core = self._prepare()
+        if core is None:
+            return
         for name in collections:
             if name not in self.collection_manager.collections:
                 made = self._collection_class(name, tensor_names={tensor_name})
                 self.collection_manager.add(made)
-        core = self._prepare()
-        if core is not None:
-            next_step = self._belongs_to_next_step()
-            core.save_tensor(tensor_name, tensor_value, collections, next_step)
+        next_step = self._belongs_to_next_step()
+        core.save_tensor(tensor_name, tensor_value, collections, next_step)
 
     def should_save_tensor_or_collection(self, tensor_name: str, collection_name: str) -> bool:
         """Whether the tensor is saved at the current step. `collection_name` is not needed."""
@@ -504,7 +540,7 @@ class BaseHook:
     @property
     def stats(self) -> Mapping[str, float]:
         """What was saved, dropped, skipped and lost so far, as the run's ledger has it."""
-        return {} if self._core is None else self._core.stats
+        return _core.no_stats() if self._core is None else self._core.stats
 
     def __enter__(self: HookType) -> HookType:
         return self
@@ -531,7 +567,8 @@ class BaseHook:
     def _close(self, how: str, *ending: str) -> None:
         if self._closed:
             return
-        core = self._prepare()
+        # A child that has only inherited the hook need not hear that it does nothing there.
+        core = self._prepare() if os.getpid() == self._pid else None
         self._closed = True
         self._detach()
         if core is not None:
@@ -572,7 +609,8 @@ class BaseHook:
         self._has_begun = False
         self._closed = True
         self._guard = None
-        self._off = {"core"}
+        self.mode = ModeKeys.GLOBAL
+        self._off = set()
         self.logger = get_logger()
 
     def __repr__(self) -> str:
@@ -592,3 +630,12 @@ def _checked(key: str, value: Any, kind: type) -> Any:
     if value is not None and not isinstance(value, kind):
         refuse_type(key, value, f"a {kind.__name__}")
     return value
+
+
+def _let_go_in_child() -> None:
+    """What hooks of the parent have in the core is of no use in a forked child."""
+    for hook in open_hooks():
+        hook._core = None
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, TypeVar
 
 from smdebug.core.logger import get_logger
+from smdebug.core.making import making
 from smdebug.exceptions import SMDebugTypeError
 
 if TYPE_CHECKING:
@@ -55,15 +56,17 @@ def get_hook(
     global _hook
     if isinstance(_hook, hook_class):
         return _hook
-    if _hook is not None:
+    with making():
+        if isinstance(_hook, hook_class):
+            return _hook
         _hook = None
-    if not create_if_not_exists:
-        return None
-    try:
-        return hook_class.create_from_json_file(json_config_path)
-    except FileNotFoundError as error:
-        get_logger().info(f"smdebug makes no hook: {error}")
-        return None
+        if not create_if_not_exists:
+            return None
+        try:
+            return hook_class.create_from_json_file(json_config_path)
+        except FileNotFoundError as error:
+            get_logger().info(f"smdebug makes no hook: {error}")
+            return None
 
 
 def is_enabled() -> bool:

@@ -14,8 +14,9 @@ from smdebug.core.arrays import Description
 from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import fails_open, must_raise
+from smdebug.core.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook import BaseHook
+from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
@@ -137,15 +138,20 @@ class Hook(BaseHook):
         self._losses.append(watched)
 
     def _watch(self, watched: WatchedModule) -> None:
-        self._roots.append(watched.reference)
+        self._is_of_this_process()
+        with making():
+            self._roots.append(watched.reference)
         if self._attachment is not None:
             self._attachment.detach()
 
     def _watched(self) -> list[WatchedModule]:
         """What is registered and still there."""
-        alive = [(reference, reference()) for reference in self._roots]
-        self._roots = [reference for reference, root in alive if root is not None]
-        return [root for _, root in alive if root is not None]
+        roots = [reference() for reference in self._roots]
+        alive = [root for root in roots if root is not None]
+        if len(alive) < len(roots):
+            with making():
+                self._roots = [root for root in self._roots if root() is not None]
+        return alive
 
     def count_parameters(self, model: torch.nn.Module) -> int:
         """How many numbers the parameters of a model have in all."""
@@ -249,12 +255,20 @@ class Hook(BaseHook):
         if not self._has_begun:
             return True
         if self._backward is None:
-            self._may_idle = False
-            self._backward = ExpectedBackward()
-            root = self._started()
-            if root is not None and all(p.grad is None for p in root.parameters):
-                self._backward.expect(root)
+            with making():
+                self._expect_backward()
+        assert self._backward is not None
         return not self._backward.is_due
+
+    def _expect_backward(self) -> None:
+        if self._backward is not None:
+            return
+        self._may_idle = False
+        backward = ExpectedBackward()
+        root = self._started()
+        if root is not None and all(p.grad is None for p in root.parameters):
+            backward.expect(root)
+        self._backward = backward
 
     def _is_last_forward(self) -> bool:
         return self._forwards == self._forwards_of_step()
@@ -280,7 +294,7 @@ class Hook(BaseHook):
     def _describe(value: object) -> Description:
         return describe(value)
 
-    @fails_open
+    @counts_late
     def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
         """Saves a tensor as an output of what `tensor_name` names, if that is due.
 
@@ -290,6 +304,8 @@ class Hook(BaseHook):
             number = self._recorded[tensor_name]
             self._recorded[tensor_name] += 1
             self._core.save(f"{tensor_name}_output_{number}", tensor_value)
+        else:
+            self._is_of_this_process()
 
     def _find_worker(self) -> Worker:
         return find_worker()

@@ -187,8 +187,11 @@ class Attachment:
 
         `traced` says that `started`, which begins the step, runs inside compiled code.
         """
+        due_key = self._core.due_key
+        if not due_key:
+            return  # Another thread has ended the step; what still comes of it is counted.
         learning = [parameter.requires_grad for root in watched for parameter in root.parameters]
-        wanted = (self._core.due_key, started if traced else None, learning)
+        wanted = (due_key, started if traced else None, learning)
         if wanted == self._attached_for:
             return
         self.detach()

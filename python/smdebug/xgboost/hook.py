@@ -132,6 +132,7 @@ class Hook(BaseHook, TrainingCallback):
 
     def before_training(self, model: Any) -> Any:
         """Starts a training; what was trained before with the same hook keeps its steps."""
+        self._is_of_this_process()
         self._begin_training()
         return model
 

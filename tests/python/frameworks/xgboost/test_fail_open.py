@@ -60,6 +60,7 @@ class TestFailOpen(FailOpen):
         *("check_patterns", "Hook.begin_step", "Hook.are_due", "Hook.due_key", "Hook.end_step"),
         *("Hook.save", "Hook.save_as", "Hook.save_importance", "Hook.save_items"),
         *("Hook.save_many", "Hook.save_numbers", "Hook.set_mode", "Hook.leave_out", "Hook.close"),
+        "Hook.flush",
     )
 
     @pytest.fixture
