@@ -1,11 +1,11 @@
-// `smdebug` in the folder of scripts that pip puts it into. The program itself is
-// inside the package, smdebug/bin/smdebug, where it finds the libraries that a
-// wheel brings along; this one, which needs none, runs it in its place.
+// `smdebug` in the folder of scripts that pip puts it into. The program itself
+// is inside the package, smdebug/bin/smdebug, where it finds the libraries that
+// a wheel brings along; this one, which needs none, runs it in its place.
 //
 // The package is looked for below the folder that this program's own is in:
-// lib/pythonX.Y/site-packages, as pip lays it out (also lib64, and dist-packages
-// of Debian), in the newest Python if several have it; or there itself, as
-// `pip install --target` does.
+// lib/pythonX.Y/site-packages, as pip lays it out (also lib64, and
+// dist-packages of Debian), in the newest Python if several have it; or there
+// itself, as `pip install --target` does.
 
 #include <dirent.h>
 #include <unistd.h>
@@ -52,8 +52,8 @@ void Search(const Path& library, char (&newest)[NAME_MAX + 1], Path& found) {
     if (strncmp(entry->d_name, kPython, strlen(kPython)) != 0) continue;
     if (strverscmp(entry->d_name, newest) <= 0) continue;
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      const Path candidate = Join("%s/%s/%s/%s", library.text, entry->d_name,
-                                  packages, kProgram);
+      const Path candidate =
+          Join("%s/%s/%s/%s", library.text, entry->d_name, packages, kProgram);
       if (!IsProgram(candidate)) continue;
       snprintf(newest, sizeof(newest), "%s", entry->d_name);
       found = candidate;
