@@ -7,7 +7,6 @@ import math
 import os
 import pickle
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,20 +20,9 @@ from support.driver import program  # noqa: E402
 from support.fail_open import ledger_of  # noqa: E402
 from support.torch_nets import Net, batches  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("no_torch_hook")
+
 EVERY = smd.SaveConfig(save_interval=1)
-
-
-@pytest.fixture(autouse=True)
-def _no_hook() -> Iterator[None]:
-    torch.set_num_threads(1)
-    smd.del_hook()
-    yield
-    smd.del_hook()
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> str:
-    return str(tmp_path / "run")
 
 
 def messages(run: str) -> str:

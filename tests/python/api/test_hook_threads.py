@@ -6,7 +6,6 @@ import copy
 import os
 import pickle
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, TypeVar
 
@@ -23,20 +22,9 @@ from support.torch_nets import Net  # noqa: E402
 
 T = TypeVar("T")
 
+pytestmark = pytest.mark.usefixtures("no_torch_hook")
+
 EVERY = smd.SaveConfig(save_interval=1)
-
-
-@pytest.fixture(autouse=True)
-def _no_hook() -> Iterator[None]:
-    torch.set_num_threads(1)
-    smd.del_hook()
-    yield
-    smd.del_hook()
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> str:
-    return str(tmp_path / "run")
 
 
 class Meeting:

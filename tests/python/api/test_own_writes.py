@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,9 @@ from smdebug.rules import Rule, invoke_rule  # noqa: E402
 from smdebug.trials import Trial  # noqa: E402
 from support.smdebug_program import smdebug_json  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("no_torch_hook")
+
 STEPS = 5  # Of which the last has not ended: the next has not begun.
-
-
-@pytest.fixture(autouse=True)
-def _no_hook() -> Iterator[None]:
-    torch.set_num_threads(1)
-    smd.del_hook()
-    yield
-    smd.del_hook()
 
 
 def train(hook: smd.Hook, steps: int = STEPS) -> None:
