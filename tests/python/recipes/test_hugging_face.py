@@ -64,8 +64,8 @@ def test_what_is_saved_is_what_the_trainer_logs(
 
 def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> None:
     names = run_recipe("hugging-face")
-    exploding, loss = names["hook"].rule_reports
-    assert (exploding["status"], loss["status"]) == ("IssuesFound", "NoIssuesFound")
+    exploding, _ = names["hook"].rule_reports
+    assert exploding["status"] == "IssuesFound"
     # The Trainer has written its summary, as at any other end.
     assert logged(names["trainer"], "train_runtime")
     assert np.isnan(
