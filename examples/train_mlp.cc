@@ -1,10 +1,12 @@
-// train_mlp <out_dir> [config.json]: trains a small network on two spirals and
-// saves losses, weights, gradients and activations with a smdebug hook. Without
-// a configuration file it saves what HookConfigFor() below asks for.
+// train_mlp <out_dir> [config.json] [--learning-rate X]: trains a small network
+// on two spirals and saves losses, weights, gradients and activations with a
+// smdebug hook. Without a configuration file it saves what HookConfigFor()
+// below asks for. With a learning rate of 50 it goes wrong.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <random>
 #include <span>
@@ -22,7 +24,6 @@ constexpr int kEvalEvery = 100;
 constexpr int64_t kBatch = 64;
 constexpr int64_t kInputs = 2;
 constexpr int64_t kHidden = 32;
-constexpr float kLearningRate = 0.05f;
 
 // A matrix in row order, which is all that a TensorView needs.
 struct Matrix {
@@ -90,12 +91,12 @@ struct Layer {
     return input_gradient;
   }
 
-  void Update() {
+  void Update(float learning_rate) {
     for (size_t i = 0; i < weight.values.size(); ++i) {
-      weight.values[i] -= kLearningRate * weight_gradient.values[i];
+      weight.values[i] -= learning_rate * weight_gradient.values[i];
     }
     for (size_t i = 0; i < bias.values.size(); ++i) {
-      bias.values[i] -= kLearningRate * bias_gradient.values[i];
+      bias.values[i] -= learning_rate * bias_gradient.values[i];
     }
   }
 
@@ -134,8 +135,9 @@ Batch MakeBatch(std::mt19937& random) {
 
 class Network {
  public:
-  explicit Network(std::mt19937& random)
-      : fc1_("fc1", kInputs, kHidden, random),
+  Network(std::mt19937& random, float learning_rate)
+      : learning_rate_(learning_rate),
+        fc1_("fc1", kInputs, kHidden, random),
         fc2_("fc2", kHidden, kHidden, random),
         fc3_("fc3", kHidden, 1, random) {}
 
@@ -172,7 +174,7 @@ class Network {
                 layer->weight_gradient.view());
       hook.Save("gradient/" + layer->name + ".bias",
                 layer->bias_gradient.view());
-      layer->Update();
+      layer->Update(learning_rate_);
     }
     return loss;
   }
@@ -192,6 +194,7 @@ class Network {
     }
   }
 
+  const float learning_rate_;
   Layer fc1_;
   Layer fc2_;
   Layer fc3_;
@@ -218,13 +221,13 @@ smdebug::HookConfig HookConfigFor(std::string_view out_dir) {
   return config;
 }
 
-void Train(smdebug::Hook& hook) {
+void Train(smdebug::Hook& hook, float learning_rate) {
   std::mt19937 random(7);
-  Network network(random);
+  Network network(random, learning_rate);
   for (int step = 0; step < kSteps; ++step) {
     hook.SetMode(smdebug::Mode::kTrain);
     const float loss = network.Step(MakeBatch(random), /*train=*/true, hook);
-    hook.SaveScalar("learning_rate", static_cast<double>(kLearningRate));
+    hook.SaveScalar("learning_rate", static_cast<double>(learning_rate));
     if (step % kEvalEvery == 0) {
       hook.SetMode(smdebug::Mode::kEval);
       const float held_out =
@@ -238,19 +241,28 @@ void Train(smdebug::Hook& hook) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: train_mlp <out_dir> [config.json]\n");
+  std::vector<std::string> args(argv + 1, argv + argc);
+  float learning_rate = 0.05f;
+  if (const auto option = std::ranges::find(args, "--learning-rate");
+      option != args.end() && option + 1 != args.end()) {
+    learning_rate = std::strtof((option + 1)->c_str(), nullptr);
+    args.erase(option, option + 2);
+  }
+  if (args.empty() || args.size() > 2 || !(learning_rate > 0)) {
+    std::fprintf(stderr,
+                 "usage: train_mlp <out_dir> [config.json] "
+                 "[--learning-rate X]\n");
     return 2;
   }
   smdebug::SetLogSink(smdebug::StderrLogSink());
   try {
     smdebug::HookConfig config =
-        argc == 3
-            ? smdebug::LoadHookConfig(argv[2], smdebug::Framework::kNative)
-            : HookConfigFor(argv[1]);
-    config.out_dir = argv[1];
+        args.size() == 2
+            ? smdebug::LoadHookConfig(args[1], smdebug::Framework::kNative)
+            : HookConfigFor(args[0]);
+    config.out_dir = args[0];
     smdebug::Hook hook(config);
-    Train(hook);
+    Train(hook, learning_rate);
     hook.Close();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "train_mlp: %s\n", error.what());

@@ -60,6 +60,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "finding": "base",
     "guard": "guard",
     "hook": "hook",
+    "internal/did_you_mean": "config",
     "internal/step_judge": "rules",
     "internal/xgboost_importance": "xgboost",
     "internal/xgboost_text": "xgboost",

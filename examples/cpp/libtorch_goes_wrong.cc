@@ -24,8 +24,10 @@ int main(int argc, char** argv) {
       .include_collections = {"weights", "gradients"}});
   hook.Register(net);
   const smdebug::RuleGuard guard(
-      hook.core(), {smdebug::ToEvaluation(smdebug::ParseRuleSpec(
-                       "ExplodingTensor:collection_names=gradients"))});
+      hook.core(),
+      {smdebug::ToEvaluation(smdebug::ParseRuleSpec(
+          "ExplodingTensor:collection_names=gradients"))},
+      /*on_fire=*/{}, smdebug::RuleGuard::WhenFired::kStop);
 
   for (int step = 0; step < 100'000; ++step) {
     if (guard.fired_rules() > 0) break;

@@ -20,8 +20,11 @@ namespace smdebug {
 struct Firing {
   std::string rule;
   std::string run = {};  // Path of the run; empty if there is none.
-  // Where the run is, for the audit trail; null: what `run` names is opened.
+  // Where the run is; null: what `run` names is opened.
   std::shared_ptr<Storage> store = {};
+  // The identity of the run, as Trial::run_id() has it; unset: that of the run
+  // that is there.
+  std::optional<std::string> run_id = {};
   std::optional<int64_t> step;  // Over all modes; unset if it is not known.
   std::string message = {};     // One sentence that a person understands.
   std::vector<Finding> findings = {};

@@ -6,8 +6,8 @@
  * A call that can fail returns 0 if all is well and -1 if not, and
  * smdebug_last_error() says why. What fails after smdebug_open() harms
  * nothing: it is logged and counted in the run, and the return value may be
- * ignored. Texts are UTF-8 and end with a zero byte. Thread-safe, except that a
- * hook is closed once, by one thread, after all others are done with it. */
+ * ignored. Strings are UTF-8 and end with a zero byte. Thread-safe, except that
+ * a hook is closed once, by one thread, after all others are done with it. */
 
 #include <stdint.h>
 

@@ -158,6 +158,9 @@ enum class DamageKind : uint8_t {
   kBadMarker,  // The end marker does not tell how the job ended.
 };
 
+// "bad_content", "missing_content" and so on.
+std::string_view DamageKindName(DamageKind kind) noexcept;
+
 // A file of a run is not what its format says it is.
 class FormatError final : public Error {
  public:
@@ -193,6 +196,7 @@ struct Damage {
   std::string reason;
   std::string tensor = {};  // Empty if it is the file as a whole.
   DamageKind kind = DamageKind::kBadContent;
+  int64_t step = -1;  // That it is about, over all modes; -1 if it is of none.
 
   friend bool operator==(const Damage&, const Damage&) = default;
 };

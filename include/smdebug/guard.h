@@ -48,13 +48,20 @@ class RuleGuard {
   // meanwhile.
   using OnFire = std::function<void(const RuleFire&)>;
 
+  // What it means for the job.
+  enum class WhenFired : uint8_t {
+    kGoOn,
+    kStop,  // It has failed, even if it closes as finished.
+  };
+
   // Throws ConfigError and InsufficientInformation for rules that are refused:
   // by MakeRule(), or since they have an action_json, which takes longer than
   // the hook's thread has.
   static void Validate(std::span<const RuleEvaluation> rules);
 
   // Before the hook's first step. Throws as Validate() does.
-  RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {});
+  RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {},
+            WhenFired when_fired = WhenFired::kGoOn);
   ~RuleGuard();
 
   // For a job that stops when a rule fires: throws RuleFired if one has for the

@@ -53,6 +53,11 @@ struct RuntimeOptions {
   // A caller that finds the writer stuck for this long stops waiting for it.
   std::chrono::milliseconds stuck_after{60'000};
 
+  // How long nothing may be written before others, on other machines say, are
+  // shown that this process is alive. It is taken to be gone after five
+  // minutes.
+  std::chrono::milliseconds heartbeat{60'000};
+
   // Scalars of steps without files wait for the next file at most this long,
   // and in at most this number.
   std::chrono::milliseconds scalar_delay{5'000};
@@ -85,6 +90,10 @@ class StepObserver {
 
   // There are no more steps. Not called for a hook that wrote nothing.
   virtual void OnEnd() = 0;
+
+  // Asked of a job that closes as finished, after OnEnd() or what it threw: why
+  // it has failed nonetheless; empty if it has not.
+  virtual std::string WhyFailed() const { return {}; }
 };
 
 // A name under which tensors are saved step after step. A hook that is given
@@ -133,9 +142,12 @@ class Hook {
   Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
        std::shared_ptr<Storage> storage, std::shared_ptr<Storage> tensorboard);
 
-  // Throws what the constructor would throw about config.out_dir as it is now.
-  // Changes nothing.
-  static void CheckOutDir(const HookConfig& config, const Worker& worker = {});
+  // Throws what the constructor would throw about config.out_dir as it is now,
+  // for those who make the hook later. Writes nothing. As long as what it
+  // returns is kept, processes of other jobs on this machine that call it get
+  // RunBusyError.
+  static std::shared_ptr<void> CheckOutDir(const HookConfig& config,
+                                           const Worker& worker = {});
 
   // From the JSON file at HookConfigPath(path).
   static std::unique_ptr<Hook> FromJsonFile(

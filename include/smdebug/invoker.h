@@ -160,10 +160,13 @@ struct InvokeOptions {
 
   // Called once for each rule and step at which it fires, after the finding is
   // in its report. Not for steps of this run that an earlier invocation of the
-  // same rule has told about to the same `told_to`.
-  std::function<void(const RuleFire&)> on_fire = {};
+  // same rule has told about to the same `told_to`. False if it was not told
+  // after all, for what was to be done has failed: a later invocation tells
+  // again, unless a later step of this one was told of. So does an exception,
+  // which is logged.
+  std::function<bool(const RuleFire&)> on_fire = {};
   // Who is told, or what is done: any text. So that one who only looks does not
-  // silence one who acts.
+  // silence one who acts. The action_json of a rule counts, too.
   std::string told_to = {};
 
   // Gets each line that a rule of a Python file prints, without the line feed,
@@ -173,13 +176,18 @@ struct InvokeOptions {
   // Gets a line when a rule is given up. Unset: it goes to the log.
   std::function<void(std::string_view line)> on_notice = {};
 
+  // The Python that evaluates rules of Python files where SMDEBUG_PYTHON names
+  // none. Empty: that of the environment which `smdebug` is installed in, else
+  // python3.
+  std::string python = {};
+
   // So many seconds a rule of a Python file may take over a step; then it is
   // given up, and ends in kError. Meanwhile the others go on.
   double answer_limit = 60;
   // And so many to be loaded.
   double load_limit = 60;
 
-  // Where reports are kept, below rules/; null: nowhere.
+  // The store of the run, to keep reports in below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};
 
   // Asked between steps and, about ten times a second, while waiting; false
@@ -251,6 +259,8 @@ class Invoker {
 // What judging a run as it goes on came to.
 struct LiveVerdict {
   bool ended = false;  // The job has, and every step was judged.
+  // What a RunReplacedError said, if the folder came to hold another run.
+  std::optional<std::string> replaced = {};
   std::vector<RuleReport> reports = {};
   int64_t steps_judged = 0;
   int64_t last_step = -1;
@@ -285,7 +295,9 @@ class RuleSet {
 
   // Judges each step as soon as it is complete, until the job has ended.
   // `go_on` is asked as InvokeOptions::go_on is, in its place; once it says no,
-  // rules that are in progress end as stopped. Throws as Invoker::Add() does.
+  // rules that are in progress end as stopped. If another run takes the place
+  // of this one, the reports are as they were then. Throws as Invoker::Add()
+  // does.
   LiveVerdict JudgeLive(Trial& trial, InvokeOptions options,
                         const std::function<bool(const Invoker&)>& go_on) const;
 

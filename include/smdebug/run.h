@@ -64,6 +64,21 @@ struct HookStats {
   int64_t errors = 0;   // Failed writes.
   int64_t lost = 0;     // Tensors and scalars lost to failed writes.
 
+  // Calls visit(name, member) for each of them, in this order.
+  template <typename Visit>
+  static void ForEach(Visit visit) {
+    visit("steps_saved", &HookStats::steps_saved);
+    visit("values_saved", &HookStats::values_saved);
+    visit("bytes_saved", &HookStats::bytes_saved);
+    visit("scalars_saved", &HookStats::scalars_saved);
+    visit("stalls", &HookStats::stalls);
+    visit("stalled_seconds", &HookStats::stalled_seconds);
+    visit("dropped", &HookStats::dropped);
+    visit("skipped", &HookStats::skipped);
+    visit("errors", &HookStats::errors);
+    visit("lost", &HookStats::lost);
+  }
+
   HookStats& operator+=(const HookStats& other) noexcept;
   friend bool operator==(const HookStats&, const HookStats&) = default;
 };

@@ -189,6 +189,11 @@ class Storage {
   // Throws IoError.
   virtual void Hold() {}
 
+  // The first name on the way to `key`, a file or a folder, that is a symbolic
+  // link, as a key; empty if none is, or if the store has no links. None of
+  // them is followed.
+  virtual std::string FindLink(std::string_view key) const;
+
   // Watches the files right below the root, and those at any depth below
   // `folders`, which are of the form of keys. Neither the root nor the folders
   // need to exist yet. nullptr where the store cannot tell; the caller has to

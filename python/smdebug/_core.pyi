@@ -1,6 +1,9 @@
 from collections.abc import Sequence
 
 
+def warn_of_leaks() -> None:
+    """When the process ends, of objects that are still alive. For tests."""
+
 def version() -> str:
     """Of the core."""
 
@@ -23,6 +26,9 @@ def check_hook_config(settings: dict) -> None:
 
 def check_patterns(collection: str, patterns: Sequence[str]) -> None:
     """Raises for a pattern that is no regular expression."""
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Ends a message about an unknown name; empty if none is near."""
 
 def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str | None) -> str | None:
     """Where TensorBoard files go; None if they are not asked for."""
@@ -79,6 +85,9 @@ class Trial:
 
     @property
     def path(self) -> str: ...
+
+    @property
+    def run_id(self) -> str: ...
 
     @property
     def num_workers(self) -> int: ...
@@ -225,8 +234,11 @@ class TensorCallback:
     @property
     def __torch_unserializable__(self) -> bool: ...
 
-def check_out_dir(settings: dict, worker: str, workers: int, is_chief: bool) -> None:
-    """Raises what making such a Hook would raise about its out_dir."""
+def check_out_dir(settings: dict, worker: str, workers: int, is_chief: bool) -> object:
+    """
+    Raises what making such a Hook would raise about its out_dir. While
+    what it returns is kept, other jobs are refused.
+    """
 
 def has_run_ended(run: str) -> bool:
     """Whether the run has its end marker."""
@@ -251,8 +263,10 @@ class ActionSet:
         Adds those of an action_json, and logs what is wrong with it. Returns (kind, target, prefix of the job) of each that was added.
         """
 
-    def fire(self, rule: str, run: str, step: int | None, message: str) -> list[tuple[str, str, str, str]]:
-        """Does them; (kind, target, result, detail) of each."""
+    def fire(self, rule: str, run: str, step: int | None, message: str, run_id: str | None = None) -> list[tuple[str, str, str, str]]:
+        """
+        Does them; (kind, target, result, detail) of each. `run_id` is the identity of the run; None: of the one that is there.
+        """
 
     def counts(self) -> tuple[int, int, int, int]:
         """How many were done, failed, dry runs and suppressed."""
@@ -263,14 +277,11 @@ class RuleGuard:
     @property
     def fired_rules(self) -> int: ...
 
-    @property
-    def first_fired(self) -> str | None: ...
-
     def raise_if_fired(self) -> None: ...
 
     def reports(self) -> list[str]: ...
 
-def guard(hook: Hook, rules: Sequence[str]) -> RuleGuard: ...
+def guard(hook: Hook, rules: Sequence[str], stops_job: bool) -> RuleGuard: ...
 
 def table(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, reductions: Sequence[str]) -> dict:
     """
@@ -298,7 +309,7 @@ class StepJudge:
 
 def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudge: ...
 
-def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool) -> list[str]:
+def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool, python: str) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
 
 class XgboostImportance:

@@ -18,7 +18,15 @@ class SMDebugTypeError(SMDebugError, TypeError):
 
 
 class SMDebugRuntimeError(SMDebugError, RuntimeError):
-    """A failure at run time: a damaged file, a folder that is in use."""
+    """A failure at run time: a damaged file, a folder that is in use.
+
+    Of a damaged file `file` is its name below the run, `reason` what is wrong with it and `kind`
+    the sort of damage; else they are empty.
+    """
+
+    file = ""
+    reason = ""
+    kind = ""
 
 
 class SMDebugNotImplementedError(SMDebugError, NotImplementedError):
@@ -193,7 +201,11 @@ class MissingCollectionFiles(SMDebugError):
 
 
 class IndexReaderException(SMDebugError):
-    """An index file is damaged."""
+    """An index file is damaged: `file`, `reason` and `kind` as in SMDebugRuntimeError."""
+
+    file = ""
+    reason = ""
+    kind = ""
 
     def __init__(self, message: str) -> None:
         self.message = message

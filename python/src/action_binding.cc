@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
@@ -56,9 +57,13 @@ std::vector<Spec> AddJson(ActionSet& set, const std::string& json,
 
 std::vector<Outcome> Fire(ActionSet& set, const std::string& rule,
                           const std::string& run, std::optional<int64_t> step,
-                          const std::string& message) {
-  const Firing firing{
-      .rule = rule, .run = run, .step = step, .message = message};
+                          const std::string& message,
+                          std::optional<std::string> run_id) {
+  const Firing firing{.rule = rule,
+                      .run = run,
+                      .run_id = std::move(run_id),
+                      .step = step,
+                      .message = message};
   std::vector<Outcome> outcomes;
   for (const ActionOutcome& outcome :
        CallCore([&] { return set.Fire(firing); })) {
@@ -87,7 +92,9 @@ void InitAction(nb::module_& m) {
            "Adds those of an action_json, and logs what is wrong with it. "
            "Returns (kind, target, prefix of the job) of each that was added.")
       .def("fire", &Fire, "rule"_a, "run"_a, "step"_a.none(), "message"_a,
-           "Does them; (kind, target, result, detail) of each.")
+           "run_id"_a = nb::none(),
+           "Does them; (kind, target, result, detail) of each. `run_id` is the "
+           "identity of the run; None: of the one that is there.")
       .def(
           "counts",
           [](const ActionSet& set) {

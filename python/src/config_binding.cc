@@ -17,6 +17,7 @@
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "smdebug/internal/did_you_mean.h"
 #include "smdebug/reduction.h"
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
@@ -159,6 +160,14 @@ void InitConfig(nb::module_& m) {
       },
       "collection"_a, "patterns"_a,
       "Raises for a pattern that is no regular expression.");
+  m.def(
+      "did_you_mean",
+      [](const std::string& name, const std::vector<std::string>& names) {
+        const std::string meant = config::DidYouMean(name, names);
+        return meant.empty() ? meant : "; " + meant;
+      },
+      "name"_a, "names"_a,
+      "Ends a message about an unknown name; empty if none is near.");
   m.def(
       "tensorboard_dir",
       [](const std::string& out_dir, bool export_tensorboard,

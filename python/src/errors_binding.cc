@@ -11,12 +11,20 @@ namespace nb = nanobind;
 namespace smdebug::python {
 namespace {
 
-// Raises `name` of smdebug.exceptions with the fields as its arguments.
+// `name` of smdebug.exceptions with the fields as its arguments.
+template <typename... Args>
+nb::object Make(const char* name, Args&&... args) {
+  return nb::module_::import_("smdebug.exceptions")
+      .attr(name)(std::forward<Args>(args)...);
+}
+
+void Raise(const nb::object& error) {
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+}
+
 template <typename... Args>
 void Raise(const char* name, Args&&... args) {
-  const nb::object type = nb::module_::import_("smdebug.exceptions").attr(name);
-  const nb::object error = type(std::forward<Args>(args)...);
-  PyErr_SetObject(type.ptr(), error.ptr());
+  Raise(Make(name, std::forward<Args>(args)...));
 }
 
 nb::object KeyOf(Mode mode) {
@@ -64,7 +72,12 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
     Raise("SMDebugValueError", e.what());
   } catch (const FormatError& e) {
     const bool in_index = e.kind() == DamageKind::kBadIndex;
-    Raise(in_index ? "IndexReaderException" : "SMDebugRuntimeError", e.what());
+    nb::object error = Make(
+        in_index ? "IndexReaderException" : "SMDebugRuntimeError", e.what());
+    error.attr("file") = Text(e.file());
+    error.attr("reason") = Text(std::string(e.reason()));
+    error.attr("kind") = Text(std::string(DamageKindName(e.kind())));
+    Raise(error);
   } catch (const Error& e) {
     Raise("SMDebugRuntimeError", e.what());
   }

@@ -1,9 +1,7 @@
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -34,15 +32,14 @@ void CheckRules(const std::vector<std::string>& rules) {
 }
 
 std::unique_ptr<RuleGuard> MakeGuard(TensorHook& hook,
-                                     const std::vector<std::string>& rules) {
+                                     const std::vector<std::string>& rules,
+                                     bool stops_job) {
   return CallCore([&] {
-    return std::make_unique<RuleGuard>(hook.core(), Evaluations(rules));
+    using enum RuleGuard::WhenFired;
+    return std::make_unique<RuleGuard>(hook.core(), Evaluations(rules),
+                                       RuleGuard::OnFire(),
+                                       stops_job ? kStop : kGoOn);
   });
-}
-
-std::optional<std::string> FirstFired(const RuleGuard& guard) {
-  const std::optional<RuleFired> fired = guard.first_fired();
-  return fired ? std::optional<std::string>(fired->what()) : std::nullopt;
 }
 
 std::vector<std::string> ReportsOf(const RuleGuard& guard) {
@@ -59,10 +56,9 @@ void InitGuard(nb::module_& m) {
   m.def("check_rules", &CheckRules, "rules"_a);
   nb::class_<RuleGuard>(m, "RuleGuard")
       .def_prop_ro("fired_rules", &RuleGuard::fired_rules)
-      .def_prop_ro("first_fired", &FirstFired)
       .def("raise_if_fired", &RuleGuard::ThrowIfFired)
       .def("reports", &ReportsOf);
-  m.def("guard", &MakeGuard, "hook"_a, "rules"_a);
+  m.def("guard", &MakeGuard, "hook"_a, "rules"_a, "stops_job"_a);
 }
 
 }  // namespace smdebug::python

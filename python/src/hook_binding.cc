@@ -35,12 +35,18 @@ void MakeHook(TensorHook* self, const nb::dict& settings,
                  std::move(types), std::move(differs), std::move(describe));
 }
 
-void CheckOutDir(const nb::dict& settings, const std::string& worker,
-                 int64_t workers, bool is_chief) {
+nb::object CheckOutDir(const nb::dict& settings, const std::string& worker,
+                       int64_t workers, bool is_chief) {
   const HookConfig config = ConfigFrom(settings);
-  const GilRelease released;
-  Hook::CheckOutDir(
-      config, Worker{.name = worker, .count = workers, .is_chief = is_chief});
+  auto place = std::make_unique<std::shared_ptr<void>>();
+  {
+    const GilRelease released;
+    *place = Hook::CheckOutDir(
+        config, Worker{.name = worker, .count = workers, .is_chief = is_chief});
+  }
+  return nb::capsule(place.release(), [](void* kept) noexcept {
+    delete static_cast<std::shared_ptr<void>*>(kept);
+  });
 }
 
 void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
@@ -62,7 +68,8 @@ bool Flush(TensorHook& hook, std::optional<double> seconds) {
 void BindRun(nb::module_& m) {
   m.def("check_out_dir", &CheckOutDir, "settings"_a, "worker"_a, "workers"_a,
         "is_chief"_a,
-        "Raises what making such a Hook would raise about its out_dir.");
+        "Raises what making such a Hook would raise about its out_dir. While\n"
+        "what it returns is kept, other jobs are refused.");
   m.def(
       "has_run_ended",
       [](const std::string& run) { return HasRunEnded(*OpenStorage(run)); },
@@ -87,17 +94,9 @@ void BindRun(nb::module_& m) {
 
 nb::dict ToDict(const HookStats& stats) {
   nb::dict numbers;
-  numbers["steps_saved"] = stats.steps_saved;
-  numbers["values_saved"] = stats.values_saved;
+  HookStats::ForEach(
+      [&](const char* name, auto count) { numbers[name] = stats.*count; });
   numbers["tensors_saved"] = stats.values_saved;  // Its old name.
-  numbers["bytes_saved"] = stats.bytes_saved;
-  numbers["scalars_saved"] = stats.scalars_saved;
-  numbers["stalls"] = stats.stalls;
-  numbers["stalled_seconds"] = stats.stalled_seconds;
-  numbers["dropped"] = stats.dropped;
-  numbers["skipped"] = stats.skipped;
-  numbers["errors"] = stats.errors;
-  numbers["lost"] = stats.lost;
   return numbers;
 }
 

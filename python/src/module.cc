@@ -9,6 +9,9 @@ NB_MODULE(_core, m) {
   // Programs end with objects alive, in daemon threads at the latest.
   nanobind::set_leak_warnings(false);
   m.def(
+      "warn_of_leaks", [] { nanobind::set_leak_warnings(true); },
+      "When the process ends, of objects that are still alive. For tests.");
+  m.def(
       "version", [] { return smdebug::kVersion; }, "Of the core.");
   InitErrors(m);
   InitLog(m);

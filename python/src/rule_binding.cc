@@ -83,8 +83,6 @@ std::vector<std::string> CheckRun(const OwnTrial& trial,
   std::vector<RuleEvaluation> evaluations;
   for (const std::string& rule : rules) {
     evaluations.push_back(ToEvaluation(ParseRuleSpec(rule)));
-    MakeRule(
-        evaluations.back().spec);  // Refuses rules of files, which run here.
   }
   MakeNamesUnique(evaluations);
   const RuleSet rule_set(std::move(evaluations), options);
@@ -117,9 +115,11 @@ void InitRule(nb::module_& m) {
       [](const OwnTrial& trial, const std::vector<std::string>& rules,
          int64_t start_step, std::optional<int64_t> end_step,
          std::optional<std::string> worker, bool all_workers,
-         std::vector<std::string> other_trials, bool reports) {
+         std::vector<std::string> other_trials, bool reports,
+         std::string python) {
         return CallCore([&] {
           InvokeOptions options;
+          options.python = std::move(python);
           options.start_step = start_step;
           options.end_step = end_step;
           options.worker = std::move(worker);
@@ -130,7 +130,7 @@ void InitRule(nb::module_& m) {
       },
       "trial"_a, "rules"_a, "start_step"_a, "end_step"_a.none(),
       "worker"_a.none(), "all_workers"_a, "other_trials"_a, "reports"_a,
-      "The report of each rule, as `smdebug check --json` has it.");
+      "python"_a, "The report of each rule, as `smdebug check --json` has it.");
 }
 
 }  // namespace smdebug::python

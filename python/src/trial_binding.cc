@@ -114,6 +114,7 @@ void BindState(nb::class_<OwnTrial>& type) {
   type.def_prop_ro("is_copy", &OwnTrial::is_copy)
       .def_prop_ro("name", [](const OwnTrial& t) { return t->name(); })
       .def_prop_ro("path", [](const OwnTrial& t) { return t->path(); })
+      .def_prop_ro("run_id", [](const OwnTrial& t) { return t->run_id(); })
       .def_prop_ro(
           "num_workers", [](const OwnTrial& t) { return t->num_workers(); },
           InCore())

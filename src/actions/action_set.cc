@@ -36,11 +36,15 @@ class ActionSet::Impl {
 
   std::vector<ActionOutcome> Fire(const Firing& firing) {
     const base::MutexLock lock(mu_);
+    const Firing whole = WithRun(firing);
+    // Of a folder that holds no run nobody has said which one it is about.
+    const bool is_about_run =
+        firing.run_id || !whole.run_id.value_or("").empty();
     std::vector<ActionOutcome> outcomes;
     for (size_t number = 0; number < actions_.size(); ++number) {
-      outcomes.push_back(FireOne(number, firing));
+      outcomes.push_back(FireOne(number, whole));
       Count(outcomes.back().result);
-      Record(firing, outcomes.back());
+      Record(whole, outcomes.back(), is_about_run);
     }
     return outcomes;
   }
@@ -112,8 +116,8 @@ class ActionSet::Impl {
   }
 
   // Tells the log and the audit trail; their failures are nobody else's.
-  void Record(const Firing& firing, const ActionOutcome& outcome)
-      SMDEBUG_REQUIRES(mu_) {
+  void Record(const Firing& firing, const ActionOutcome& outcome,
+              bool is_about_run) SMDEBUG_REQUIRES(mu_) {
     const LogLevel level =
         outcome.result == Result::kFailed       ? LogLevel::kWarning
         : outcome.result == Result::kSuppressed ? LogLevel::kDebug
@@ -122,29 +126,38 @@ class ActionSet::Impl {
               fmt::format("{}: {} {}: {}{}{}", firing.rule, outcome.kind,
                           outcome.target, ResultName(outcome.result),
                           outcome.detail.empty() ? "" : ": ", outcome.detail));
+    if (firing.store == nullptr) return;
     try {
-      const std::shared_ptr<Storage> run = StoreOf(firing);
-      if (run == nullptr) return;
+      // The trail of a run is not that of the one that has its folder now.
+      if (is_about_run) run::RequireRunToWrite(*firing.store, *firing.run_id);
       actions::AddToAudit(
-          *run, actions::AuditLine(firing, outcome, run::IdentityOf(*run),
-                                   base::WallSeconds()));
+          *firing.store,
+          actions::AuditLine(firing, outcome, base::WallSeconds()));
     } catch (const Error& error) {
-      if (!std::exchange(trail_has_failed_, true)) {
-        base::LogWarning("the audit trail of actions is not written: {}",
-                         error.what());
-      }
+      NoteTrailFailed(error);
     }
   }
 
-  // Where the audit trail is; null if there is no run. Throws as OpenStorage()
-  // does.
-  std::shared_ptr<Storage> StoreOf(const Firing& firing) SMDEBUG_REQUIRES(mu_) {
-    if (firing.store != nullptr || firing.run.empty()) return firing.store;
-    if (opened_ == nullptr || opened_run_ != firing.run) {
-      opened_ = OpenStorage(firing.run);
-      opened_run_ = firing.run;
+  // The same with the store and the identity of the run, where it has only a
+  // path. Without them if there is no run, or it cannot be opened.
+  Firing WithRun(Firing firing) SMDEBUG_REQUIRES(mu_) {
+    try {
+      if (firing.store == nullptr && !firing.run.empty()) {
+        firing.store = OpenStorage(firing.run);
+      }
+      if (firing.store != nullptr && !firing.run_id) {
+        firing.run_id = run::IdentityOf(*firing.store);
+      }
+    } catch (const Error& error) {
+      NoteTrailFailed(error);
     }
-    return opened_;
+    return firing;
+  }
+
+  void NoteTrailFailed(const Error& error) SMDEBUG_REQUIRES(mu_) {
+    if (std::exchange(trail_has_failed_, true)) return;
+    base::LogWarning("the audit trail of actions is not written: {}",
+                     error.what());
   }
 
   const ActionOptions options_;
@@ -153,9 +166,6 @@ class ActionSet::Impl {
   std::map<std::pair<std::string, size_t>, Last> last_ SMDEBUG_GUARDED_BY(mu_);
   ActionCounts counts_ SMDEBUG_GUARDED_BY(mu_);
   bool trail_has_failed_ SMDEBUG_GUARDED_BY(mu_) = false;
-  // The run that was last named by its path alone.
-  std::shared_ptr<Storage> opened_ SMDEBUG_GUARDED_BY(mu_);
-  std::string opened_run_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 ActionSet::ActionSet(ActionOptions options)

@@ -9,6 +9,7 @@
 
 #include "smdebug/action.h"
 #include "smdebug/log.h"
+#include "src/run/claim.h"
 #include "src/run/keys.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/files.h"
@@ -212,6 +213,49 @@ TEST_F(ActionSetTest, ARunInAnyStoreHasItsTrail) {
   ASSERT_TRUE(trail.has_value());
   EXPECT_EQ(Json::parse(*trail)["step"], 3);
   EXPECT_THAT(testing::FilesBelow(dir_.path()), SizeIs(0));
+}
+
+TEST_F(ActionSetTest, TheTrailNamesTheRunThatWasJudged) {
+  testing::WriteFile(dir_ / std::string(run::kClaimKey),
+                     run::ToJson(run::Claim{.run = "an-id"}));
+  ActionSet set(Options());
+  set.Add(NewAction());
+  Firing firing = FiringOf("R", 3);
+  firing.run_id = "an-id";
+  set.Fire(firing);
+  EXPECT_EQ(Trail().at(0)["run"], "an-id");
+}
+
+TEST_F(ActionSetTest, AnActionIsToldWhichRunItIsAboutByItsPath) {
+  testing::WriteFile(dir_ / std::string(run::kClaimKey),
+                     run::ToJson(run::Claim{.run = "an-id"}));
+  ActionSet set(Options());
+  set.Add(NewAction());
+  set.Fire(FiringOf("R", 3));
+  EXPECT_EQ(firings_.at(0).run_id, "an-id");
+  ASSERT_NE(firings_.at(0).store, nullptr);
+  EXPECT_EQ(firings_.at(0).store->root(), dir_.path());
+}
+
+TEST_F(ActionSetTest, TheTrailOfARunIsNotThatOfTheNextNorOfNone) {
+  const auto store = OpenLocalStorage(dir_.path().string());
+  ActionSet set(Options());
+  set.Add(NewAction());
+  Firing firing = FiringOf("R", 3);
+  firing.store = store;
+  firing.run_id = "the-run-before";
+  set.Fire(firing);  // The folder holds no run.
+  EXPECT_FALSE(store->Stat(run::kAuditKey));
+  testing::WriteFile(dir_ / std::string(run::kClaimKey),
+                     run::ToJson(run::Claim{.run = "an-id"}));
+  firing.rule = "S";
+  set.Fire(firing);
+  EXPECT_FALSE(store->Stat(run::kAuditKey));
+  firing.rule = "T";
+  firing.run_id = "an-id";
+  set.Fire(firing);
+  EXPECT_TRUE(store->Stat(run::kAuditKey));
+  EXPECT_EQ(firings_.size(), 3u);
 }
 
 TEST_F(ActionSetTest, AnActionThatIsNotAllowedIsRefusedWhenItIsAdded) {

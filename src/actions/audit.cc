@@ -39,12 +39,12 @@ bool TryToAdd(Storage& run, std::string_view line) {
 }  // namespace
 
 std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
-                      std::string_view run, double wall_seconds) {
+                      double wall_seconds) {
   using Result = ActionOutcome::Result;
   base::JsonWriter json;
   json.BeginObject();
   json.Key("time").Double(wall_seconds);
-  json.Key("run").String(run);
+  json.Key("run").String(firing.run_id.value_or(""));
   json.Key("rule").String(firing.rule);
   json.Key("step");
   if (firing.step) {

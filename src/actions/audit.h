@@ -11,9 +11,9 @@ namespace smdebug::actions {
 // From this size on a part is left as it is.
 inline constexpr size_t kFullPartBytes = size_t{256} << 10;
 
-// One line of the audit trail of run `run`, an identity, with the line feed.
+// One line of the audit trail, with the line feed.
 std::string AuditLine(const Firing& firing, const ActionOutcome& outcome,
-                      std::string_view run, double wall_seconds);
+                      double wall_seconds);
 
 // Adds a line to the audit trail of a run. Stores cannot append, so the newest
 // part is replaced by itself and the line if nobody has changed it since it was

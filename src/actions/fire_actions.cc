@@ -9,16 +9,13 @@
 namespace smdebug::actions {
 namespace {
 
-ActionOptions OptionsFor(bool dry_run) {
-  ActionOptions options = ActionOptions::FromEnvironment();
-  options.dry_run = options.dry_run || dry_run;
-  return options;
-}
-
-Firing ToFiring(const RuleFire& fire, const std::string& run) {
+Firing ToFiring(const RuleFire& fire, const std::string& run,
+                const Trial& trial) {
   const Finding& first = fire.findings.front();
   Firing firing{.rule = fire.evaluation.name,
                 .run = run,
+                .store = trial.storage(),
+                .run_id = trial.run_id(),
                 .step = first.step < 0 ? std::nullopt
                                        : std::optional<int64_t>(first.step),
                 .message = first.message};
@@ -29,6 +26,12 @@ Firing ToFiring(const RuleFire& fire, const std::string& run) {
 }
 
 }  // namespace
+
+ActionOptions OptionsFor(bool dry_run) {
+  ActionOptions options = ActionOptions::FromEnvironment();
+  options.dry_run = options.dry_run || dry_run;
+  return options;
+}
 
 FireActions::FireActions(std::span<const std::string> actions, bool dry_run,
                          std::string run)
@@ -45,20 +48,34 @@ bool FireActions::Add(const RuleEvaluation& evaluation) {
   return true;
 }
 
-std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire) {
+std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire,
+                                             const Trial& trial) {
   if (!HasActions(fire.evaluation.name)) return {};
   fired_.insert(fire.evaluation.name);
   const auto own = by_rule_.find(fire.evaluation.name);
-  const Firing firing = ToFiring(fire, run_);
+  const Firing firing = ToFiring(fire, run_, trial);
   std::vector<ActionOutcome> outcomes = shared_.Fire(firing);
   if (own != by_rule_.end()) {
     std::ranges::move(own->second->Fire(firing), std::back_inserter(outcomes));
+  }
+  std::vector<bool>& failed = failed_[fire.evaluation.name];
+  failed.resize(outcomes.size());
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const ActionOutcome::Result result = outcomes[i].result;
+    if (result == ActionOutcome::Result::kSuppressed) continue;
+    failed[i] = result == ActionOutcome::Result::kFailed;
   }
   std::erase_if(outcomes, [](const ActionOutcome& outcome) {
     return outcome.result == ActionOutcome::Result::kSuppressed &&
            outcome.suppressed > 1;
   });
   return outcomes;
+}
+
+bool FireActions::HasFailed(std::string_view rule) const {
+  const auto failed = failed_.find(rule);
+  return failed != failed_.end() &&
+         std::ranges::find(failed->second, true) != failed->second.end();
 }
 
 std::vector<std::string> FireActions::NotDone(

@@ -113,10 +113,10 @@ class StopWriters final : public Stop {
   }
 
   std::string Do(const Firing& firing) override {
-    if (firing.run.empty()) {
+    if (firing.store == nullptr || !firing.run_id) {
       throw ActionError(kStop, "it is not known which run it is about");
     }
-    const Writers writers = Find(firing.run);
+    const Writers writers = Find(*firing.store, *firing.run_id);
     if (std::ranges::any_of(writers.processes,
                             [](const base::ProcessId& process) {
                               return process.pid == getpid();
@@ -127,10 +127,15 @@ class StopWriters final : public Stop {
   }
 
  private:
-  Writers Find(const std::string& run) const {
+  Writers Find(const Storage& run, const std::string& id) const {
     Writers writers;
     try {
-      writers = FindWriters(run);
+      writers = FindWriters(run, id);
+    } catch (const RunReplacedError&) {
+      throw ActionError(kStop,
+                        fmt::format("{} holds another run than the one that "
+                                    "the rule fired on; nothing was stopped",
+                                    run.root()));
     } catch (const std::exception& error) {
       throw ActionError(kStop, error.what());
     }
@@ -146,11 +151,11 @@ class StopWriters final : public Stop {
                              "stopped",
                              fmt::join(writers.jobs, ", ")));
     }
-    if (!IsNamed(writers, run, prefix_)) {
+    if (!IsNamed(writers, run.root(), prefix_)) {
       throw ActionError(
           kStop, fmt::format("neither the job nor a folder of {} has a name "
                              "that begins with {}; nothing was stopped",
-                             run, prefix_));
+                             run.root(), prefix_));
     }
     return writers;
   }

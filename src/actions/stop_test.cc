@@ -139,7 +139,7 @@ class StopWritersTest : public ::testing::Test {
   std::string Do(const std::string& prefix = "") {
     const auto stop = MakeAction({.kind = "stop", .job_prefix = prefix},
                                  {.grace = kPatience});
-    return stop->Do({.rule = "R", .run = run_->root(), .step = 3});
+    return stop->Do({.rule = "R", .store = run_, .run_id = kRun, .step = 3});
   }
 
   static constexpr const char* kRun = "an-id";
@@ -181,10 +181,33 @@ TEST_F(StopWritersTest, TheWriterOfAnotherRunIsLeftAlone) {
   std::filesystem::copy(run_->root(), dir_ / "copy",
                         std::filesystem::copy_options::recursive);
   const auto stop = MakeAction({.kind = "stop"}, {.grace = kPatience});
-  EXPECT_THROW(stop->Do({.rule = "R", .run = dir_ / "copy", .step = 3}),
+  EXPECT_THROW(stop->Do({.rule = "R",
+                         .store = OpenLocalStorage(dir_ / "copy"),
+                         .run_id = kRun,
+                         .step = 3}),
                ActionError);
   EXPECT_TRUE(writer->IsAlive());
   EXPECT_EQ(Do(), "1 ended after SIGTERM");
+}
+
+TEST_F(StopWritersTest, ARunThatHasTakenThePlaceOfTheJudgedOneIsLeftAlone) {
+  const auto writer = Writer();
+  Write(LedgerOf(*writer));
+  const auto stop = MakeAction({.kind = "stop"}, {.grace = kPatience});
+  for (const char* judged : {"the-run-before", ""}) {
+    try {
+      stop->Do({.rule = "R", .store = run_, .run_id = judged, .step = 3});
+      ADD_FAILURE() << judged;
+    } catch (const ActionError& error) {
+      EXPECT_THAT(error.reason(), HasSubstr("holds another run"));
+    }
+  }
+  EXPECT_TRUE(writer->IsAlive());
+}
+
+TEST_F(StopWritersTest, WithoutARunNobodyIsStopped) {
+  const auto stop = MakeAction({.kind = "stop"}, {.grace = kPatience});
+  EXPECT_THROW(stop->Do({.rule = "R", .step = 3}), ActionError);
 }
 
 TEST_F(StopWritersTest, WhoDoesNotWriteTheRunHereIsLeftAlone) {

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
-#include "smdebug/storage.h"
+#include "smdebug/error.h"
 #include "src/base/host.h"
 #include "src/base/log.h"
 #include "src/run/presence.h"
@@ -36,11 +35,14 @@ std::optional<base::ProcessId> FindWriter(const run::Ledger& ledger,
 
 }  // namespace
 
-Writers FindWriters(const std::string& folder) {
-  const std::shared_ptr<Storage> storage = OpenStorage(folder);
+Writers FindWriters(const Storage& storage, const std::string& id) {
+  const run::Survey survey = run::LookAt(storage);
+  if (!survey.id.empty() && survey.id != id) {
+    throw RunReplacedError(storage.root(), id, survey.id);
+  }
   Writers writers;
-  for (const run::Ledger& ledger : run::LookAt(*storage).ledgers) {
-    const auto process = FindWriter(ledger, *storage);
+  for (const run::Ledger& ledger : survey.ledgers) {
+    const auto process = FindWriter(ledger, storage);
     if (!process) continue;
     if (std::ranges::find(writers.processes, *process) ==
         writers.processes.end()) {

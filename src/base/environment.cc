@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace smdebug::base {
@@ -37,6 +39,19 @@ std::optional<std::string> GetEnv(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (value == nullptr) return std::nullopt;
   return value;
+}
+
+std::optional<std::string> GetEnvOf(int64_t pid, std::string_view name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ",
+                     std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0')) {
+    const std::string_view text = entry;
+    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
 }
 
 std::string ExpandHome(std::string_view path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,10 @@ namespace smdebug::base {
 // The environment variable `name`; nullopt if it is not set. The only place
 // where the library reads the environment.
 std::optional<std::string> GetEnv(const char* name);
+
+// The same of another process, as its environment was when it started; nullopt
+// if this one may not look, as well.
+std::optional<std::string> GetEnvOf(int64_t pid, std::string_view name);
 
 // `path` with a leading "~" or "~user" replaced by that home folder, as a shell
 // does; as it is where there is no such user.

@@ -135,6 +135,30 @@ IoError::IoError(std::string_view operation, std::string_view path, IoKind kind,
       kind_(kind),
       code_(CodeOf(kind)) {}
 
+std::string_view DamageKindName(DamageKind kind) noexcept {
+  switch (kind) {
+    case DamageKind::kBadContent:
+      break;
+    case DamageKind::kMissingContent:
+      return "missing_content";
+    case DamageKind::kShortContent:
+      return "short_content";
+    case DamageKind::kChecksum:
+      return "checksum";
+    case DamageKind::kBadIndex:
+      return "bad_index";
+    case DamageKind::kBadName:
+      return "bad_name";
+    case DamageKind::kBadCollections:
+      return "bad_collections";
+    case DamageKind::kBadLedger:
+      return "bad_ledger";
+    case DamageKind::kBadMarker:
+      return "bad_marker";
+  }
+  return "bad_content";
+}
+
 FormatError::FormatError(std::string_view file, std::string_view reason,
                          DamageKind kind)
     : Error(fmt::format("{}: {}", file, reason)), file_(file), kind_(kind) {}

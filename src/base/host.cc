@@ -58,7 +58,8 @@ std::optional<ProcessStatus> FindProcessStatus(int64_t pid) {
   std::istringstream fields(std::string(text.substr(command_end + 1)));
   ProcessStatus status;
   std::string skipped;
-  fields >> status.state >> skipped >> status.group;  // The third to fifth.
+  // The third to fifth.
+  fields >> status.state >> status.parent >> status.group;
   constexpr int kStartField = 22;
   for (int field = 6; field < kStartField; ++field) fields >> skipped;
   fields >> status.start;

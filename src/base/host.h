@@ -21,6 +21,7 @@ double BootSeconds();
 // What the system tells of a process.
 struct ProcessStatus {
   char state = 'X';
+  int64_t parent = 0;
   int64_t group = 0;
   // In a unit that only ever grows while the machine is up. A pid and its start
   // tell a process from a later one with the same number.

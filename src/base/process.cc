@@ -47,12 +47,12 @@ bool WaitForAll(const std::vector<Process>& processes,
 }  // namespace
 
 std::optional<Process> Process::Open(const ProcessId& id) {
-  const auto fd = static_cast<int>(syscall(SYS_pidfd_open, id.pid, 0));
-  if (fd < 0) {
+  Fd fd(static_cast<int>(syscall(SYS_pidfd_open, id.pid, 0)));
+  if (!fd.valid()) {
     if (errno == ESRCH) return std::nullopt;
     Throw(errno, fmt::format("cannot get hold of process {}", id.pid));
   }
-  Process process(id, fd);
+  Process process(id, std::move(fd));
   // The hold is on whoever has the number now, who may be another.
   if (ProcessStart(id.pid) != id.start ||
       process.WaitUntil(steady_clock::now())) {
@@ -61,18 +61,9 @@ std::optional<Process> Process::Open(const ProcessId& id) {
   return process;
 }
 
-Process& Process::operator=(Process&& other) noexcept {
-  std::swap(id_, other.id_);
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Process::~Process() {
-  if (fd_ >= 0) close(fd_);
-}
-
 bool Process::Signal(int signal) const {
-  if (syscall(SYS_pidfd_send_signal, fd_, signal, nullptr, 0) == 0) return true;
+  if (syscall(SYS_pidfd_send_signal, fd_.get(), signal, nullptr, 0) == 0)
+    return true;
   if (errno == ESRCH) return false;
   Throw(errno,
         fmt::format("cannot send signal {} to process {}", signal, id_.pid));
@@ -83,7 +74,7 @@ bool Process::WaitUntil(steady_clock::time_point deadline) const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         deadline - steady_clock::now());
     constexpr int64_t kLongest = 60'000;
-    pollfd end{.fd = fd_, .events = POLLIN, .revents = 0};
+    pollfd end{.fd = fd_.get(), .events = POLLIN, .revents = 0};
     const int ready =
         poll(&end, 1,
              static_cast<int>(std::clamp<int64_t>(left.count(), 0, kLongest)));

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/fd.h"
+
 namespace smdebug::base {
 
 // A process that is known by more than its number, which may be given again.
@@ -28,11 +30,6 @@ class Process {
   // std::system_error if the system has no such holds (Linux before 5.3).
   static std::optional<Process> Open(const ProcessId& id);
 
-  Process(Process&& other) noexcept
-      : id_(other.id_), fd_(std::exchange(other.fd_, -1)) {}
-  Process& operator=(Process&& other) noexcept;
-  ~Process();
-
   const ProcessId& id() const noexcept { return id_; }
 
   // Whether the signal reached a process; throws std::system_error if it is not
@@ -43,13 +40,13 @@ class Process {
   bool WaitUntil(std::chrono::steady_clock::time_point deadline) const;
 
   // Readable once it has ended.
-  int fd() const noexcept { return fd_; }
+  int fd() const noexcept { return fd_.get(); }
 
  private:
-  Process(const ProcessId& id, int fd) : id_(id), fd_(fd) {}
+  Process(const ProcessId& id, Fd fd) : id_(id), fd_(std::move(fd)) {}
 
   ProcessId id_;
-  int fd_;
+  Fd fd_;
 };
 
 // The living process with this number now.

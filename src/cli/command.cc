@@ -16,7 +16,6 @@
 #include "src/cli/output/text.h"
 #include "src/config/nearest.h"
 #include "src/query/open_run.h"
-#include "src/run/keys.h"
 #include "src/run/survey.h"
 
 namespace smdebug::cli {
@@ -132,11 +131,12 @@ std::string DescribeWrongCall(const CLI::App& app,
                               const std::vector<std::string>& args) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) return DescribeExtra(app, extras.front());
-  if (const auto* last = app.get_option_no_throw(args.back());
-      last != nullptr && last->get_items_expected_min() > 0 &&
-      args.back().starts_with('-')) {
-    return fmt::format("{} needs a value: {}", args.back(),
-                       last->get_type_name());
+  std::string last = args.back();
+  if (last.ends_with('=')) last.pop_back();
+  if (const auto* option = app.get_option_no_throw(last);
+      option != nullptr && option->get_items_expected_min() > 0 &&
+      last.starts_with('-')) {
+    return fmt::format("{} needs a value: {}", last, option->get_type_name());
   }
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
@@ -170,14 +170,12 @@ std::string DescribeWrongCall(const CLI::App& app,
   return {};
 }
 
-// "; damaged: steps 3, 4": those whose files are, counted over all modes.
+// "; damaged: steps 3, 4", counted over all modes.
 std::string DamagedSteps(const std::vector<Damage>& damage) {
   constexpr size_t kMostSteps = 10;
   std::set<int64_t> steps;
   for (const Damage& one : damage) {
-    if (const auto file = run::ParseStepFileKey(one.file)) {
-      steps.insert(file->step);
-    }
+    if (one.step >= 0) steps.insert(one.step);
   }
   if (steps.empty()) return {};
   std::vector<std::string> texts;
@@ -222,6 +220,13 @@ int Parse(CLI::App& app, const Commands& commands,
 
 }  // namespace
 
+void DeclareOn(CLI::App& app, Command& command) {
+  command.Declare(app);
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) option->allow_extra_args(false);
+  }
+}
+
 std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
 #define SMDEBUG_COMMAND(Name) commands.push_back(Make##Name##Command());
@@ -250,16 +255,41 @@ bool TellEnd(const RunInfo& info, std::ostream& err) {
 }
 
 DamageNotice::DamageNotice(const Trial* trial, Streams streams)
+    : DamageNotice(trial, [streams](const std::string& line) {
+        streams.err << Paint(streams.err_terminal, Colour::kRed, line) << '\n';
+      }) {}
+
+DamageNotice::DamageNotice(const Trial* trial, Tell tell)
     : trial_(trial),
-      streams_(streams),
+      tell_(std::move(tell)),
       exceptions_(std::uncaught_exceptions()) {}
 
 DamageNotice::~DamageNotice() {
-  std::vector<Damage> damage = trial_->damage();
+  std::vector<Damage> damage = TakeNew();
   if (std::uncaught_exceptions() > exceptions_) {
     std::erase_if(damage,
                   [](const Damage& one) { return !one.tensor.empty(); });
   }
+  TellLine(damage);
+}
+
+void DamageNotice::TellNew() {
+  constexpr int kMostLines = 10;  // Of a job that goes on being damaged.
+  if (lines_ == kMostLines) return;
+  const std::vector<Damage> damage = TakeNew();
+  if (!damage.empty()) ++lines_;
+  TellLine(damage);
+}
+
+std::vector<Damage> DamageNotice::TakeNew() {
+  std::vector<Damage> damage = trial_->damage();
+  std::erase_if(damage, [this](const Damage& one) {
+    return !told_.emplace(one.file, one.tensor).second;
+  });
+  return damage;
+}
+
+void DamageNotice::TellLine(const std::vector<Damage>& damage) const {
   if (damage.empty()) return;
   const Damage& first = damage.front();
   const std::string more =
@@ -268,12 +298,9 @@ DamageNotice::~DamageNotice() {
           : fmt::format(" (and {} more; `smdebug verify` lists them)",
                         damage.size() - 1);
   const std::string steps = DamagedSteps(damage);
-  streams_.err << Paint(streams_.err_terminal, Colour::kRed,
-                        fmt::format("smdebug: damaged: {}/{}: {}{}{}",
-                                    Printable(trial_->path()),
-                                    Printable(first.file),
-                                    Printable(first.reason), more, steps))
-               << '\n';
+  tell_(fmt::format("smdebug: damaged: {}/{}: {}{}{}",
+                    Printable(trial_->path()), Printable(first.file),
+                    Printable(first.reason), more, steps));
 }
 
 void ForEachRun(const std::vector<std::string>& runs, Streams streams,
@@ -327,7 +354,7 @@ int Main(const std::vector<std::string>& args, Streams streams) {
                                          std::string(command->summary()));
       sub->footer(Footer(*command, streams.out_terminal));
       sub->group("Commands");
-      command->Declare(*sub);
+      DeclareOn(*sub, *command);
     }
     if (!expanded.empty()) {
       const std::string unknown = DescribeUnknown(expanded.front(), commands);

@@ -3,8 +3,10 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smdebug/run.h"
@@ -38,21 +40,36 @@ std::function<void(const std::string& root)> WaitNotice(std::ostream& err);
 // anything.
 bool TellEnd(const RunInfo& info, std::ostream& err);
 
-// Says on the error stream, when it goes, what of a run turned out to be
-// damaged, so that a step or a value that is missing is explained. What an
-// error on its way to Main() says itself is not said again. Borrows `trial`.
+// Says on the error stream what of a run turned out to be damaged, so that a
+// step or a value that is missing is explained: each time that it is asked to,
+// up to a number of lines, and what is left when it goes. What an error on its
+// way to Main() says itself is not said again. Borrows `trial`.
 class DamageNotice {
  public:
+  using Tell = std::function<void(const std::string& line)>;
+
   DamageNotice(const Trial* trial, Streams streams);
+  // Lines go to `tell`, where other things stand on the error stream's
+  // terminal.
+  DamageNotice(const Trial* trial, Tell tell);
   ~DamageNotice();
+
+  // Says in one line what is new, if anything is.
+  void TellNew();
 
   DamageNotice(const DamageNotice&) = delete;
   DamageNotice& operator=(const DamageNotice&) = delete;
 
  private:
+  // What has not been said.
+  std::vector<Damage> TakeNew();
+  void TellLine(const std::vector<Damage>& damage) const;
+
   const Trial* const trial_;
-  const Streams streams_;
+  const Tell tell_;
   const int exceptions_;
+  int lines_ = 0;
+  std::set<std::pair<std::string, std::string>> told_;  // Files and tensors.
 };
 
 // Opens one run after the other and calls `visit` with each; says what of it
@@ -86,6 +103,10 @@ class Command {
   // Returns the exit code. Errors are thrown; Main() prints them.
   virtual int Run(Streams streams) = 0;
 };
+
+// Has `command` declare itself on `app`, where each option takes the one value
+// after it and leaves what follows to the arguments.
+void DeclareOn(CLI::App& app, Command& command);
 
 // Every command there is, in the order of --help.
 std::vector<std::unique_ptr<Command>> AllCommands();

@@ -109,7 +109,7 @@ std::string Wrapped(std::string_view page) {
 
 std::string Section(Command& command) {
   CLI::App app;
-  command.Declare(app);
+  DeclareOn(app, command);
   const std::string name(command.name());
   std::string text =
       fmt::format("\n## smdebug {0}\n\n```\nsmdebug {0}{1}\n```\n\n{2}\n", name,

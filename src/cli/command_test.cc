@@ -101,6 +101,23 @@ TEST(CommandTest, HelpFitsANarrowTerminal) {
   }
 }
 
+TEST(CommandTest, OptionsMayStandBeforeTheRun) {
+  const std::vector<std::vector<std::string>> calls = {
+      {"check", "--rule", "ExplodingTensor", "/no/run", "--json"},
+      {"show", "--step", "10", "/no/run", "T"},
+      {"show", "--step=10", "/no/run", "T"},
+      {"tail", "--from", "100", "--timeout", "0", "/no/run"},
+      {"export", "--regex", "lr", "/no/run", "--csv", "-"},
+      {"ls", "--mode", "train", "/no/run", "fc.bias"},
+      {"plot", "--reduction", "mean", "/no/run", "T"},
+  };
+  for (const auto& args : calls) {
+    const std::string said = CallCli(args).err;
+    EXPECT_THAT(said, Not(HasSubstr("is missing"))) << args[0];
+    EXPECT_THAT(said, Not(HasSubstr("more than once"))) << args[0];
+  }
+}
+
 TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
   const struct {
     std::vector<std::string> args;
@@ -115,7 +132,10 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
       {{"status", "a", "--bogus"}, "there is no option '--bogus'"},
       {{"status", "--jsno"}, "did you mean '--json'?"},
       {{"status", "a", "--json=x"}, "--json takes no value"},
-      {{"tail", "r", "--from"}, "--from needs a value: N"},
+      {{"tail", "r", "--from"}, "smdebug: --from needs a value: N\n"},
+      {{"tail", "r", "--from="}, "smdebug: --from needs a value: N\n"},
+      {{"ls", "r", "--step="}, "smdebug: --step needs a value: N\n"},
+      {{"check", "r", "--rule="}, "smdebug: --rule needs a value: "},
       {{"ls", "r", "--mode", "eval", "--mode", "train"},
        "--mode is given more than once"},
       {{"export", "r", "--npz", "a", "--csv", "b"},
@@ -145,7 +165,9 @@ TEST(CommandTest, HelpFitsATerminalAndHasNoWordsOfTheParser) {
   for (const auto& command : AllCommands()) {
     const std::string name(command->name());
     const std::string help = CallCli({name, "--help"}).out;
-    for (const char* word : {"REQUIRED", "Excludes", "Positionals", "Needs"}) {
+    for (const char* word :
+         {"REQUIRED", "Excludes", "Positionals", "Needs", "NONNEGATIVE",
+          "POSITIVE", "INT:", "UINT", "FLOAT", "TEXT"}) {
       EXPECT_THAT(help, Not(HasSubstr(word))) << name;
     }
     std::istringstream lines(help.substr(0, help.find("Examples:")));

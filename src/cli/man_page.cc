@@ -130,7 +130,7 @@ constexpr std::string_view kEndCode = ".fi\n.RE\n";
 
 std::string CommandRoff(Command& command) {
   CLI::App app;
-  command.Declare(app);
+  DeclareOn(app, command);
   const std::string call = fmt::format("smdebug {}", command.name());
   std::string roff =
       fmt::format(".SS {}\n{}{}\n.PP\n{}", call, Bold(call),

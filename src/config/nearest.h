@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/internal/did_you_mean.h"
+
 namespace smdebug::config {
 
 // Letters to insert, remove or replace, and neighbours to swap, to turn one
@@ -23,10 +25,6 @@ std::string_view Nearest(std::string_view name,
 std::vector<std::string> NearNames(std::string_view name,
                                    std::span<const std::string> names,
                                    size_t limit = 3);
-
-// "did you mean 'a' or 'b'?"; empty if none of `names` is near.
-std::string DidYouMean(std::string_view name,
-                       std::span<const std::string> names);
 
 // What is allowed in place of `name`: "one of a, b, c", and what it may have
 // meant; "a" if there is nothing else.

@@ -1,5 +1,7 @@
 #include "smdebug/guard.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
 #include "src/base/fork.h"
+#include "src/base/host.h"
 #include "src/base/log.h"
 #include "src/base/mutex.h"
 
@@ -30,11 +33,13 @@ constexpr int64_t kRecentSteps = 1000;
 class Guardian final : public StepObserver {
  public:
   Guardian(std::shared_ptr<Storage> storage, std::string worker,
-           std::vector<RuleEvaluation> rules, RuleGuard::OnFire on_fire)
+           std::vector<RuleEvaluation> rules, RuleGuard::OnFire on_fire,
+           RuleGuard::WhenFired when_fired)
       : storage_(std::move(storage)),
         worker_(std::move(worker)),
         rules_(std::move(rules)),
-        on_fire_(std::move(on_fire)) {
+        on_fire_(std::move(on_fire)),
+        when_fired_(when_fired) {
     for (const RuleEvaluation& rule : rules_) {
       reports_.push_back({.name = rule.name, .rule = Describe(rule.spec)});
     }
@@ -56,6 +61,18 @@ class Guardian final : public StepObserver {
     const base::MutexLock lock(mu_);
     has_news_ = false;
     news_.reset();
+    // Silence would seem to be all is well.
+    for (const RuleReport& report : reports_) {
+      if (report.status != RuleStatus::kError) continue;
+      base::LogWarning("Rule {} could not judge the job: {}", report.name,
+                       report.details);
+    }
+  }
+
+  std::string WhyFailed() const override {
+    const auto fired = first_fired();
+    const bool stops = when_fired_ == RuleGuard::WhenFired::kStop;
+    return stops && fired ? fired->what() : "";
   }
 
   int64_t fired_rules() const noexcept {
@@ -116,8 +133,15 @@ class Guardian final : public StepObserver {
     InvokeOptions invoke;
     invoke.worker = worker_;
     invoke.reports = storage_;
+    // An earlier process of this worker was told what it was told.
+    const int64_t pid = getpid();
+    invoke.told_to = fmt::format("the job: process {} on {}, started {}", pid,
+                                 base::HostName(), base::ProcessStart(pid));
     invoke.recent_steps = kRecentSteps;
-    invoke.on_fire = [this](const RuleFire& fire) { Tell(fire); };
+    invoke.on_fire = [this](const RuleFire& fire) {
+      Tell(fire);
+      return true;
+    };
     invoker_ = std::make_unique<Invoker>(trial_.get(), std::move(invoke));
     for (const RuleEvaluation& rule : rules_) invoker_->Add(rule);
   }
@@ -146,6 +170,7 @@ class Guardian final : public StepObserver {
   const std::string worker_;
   const std::vector<RuleEvaluation> rules_;
   const RuleGuard::OnFire on_fire_;
+  const RuleGuard::WhenFired when_fired_;
   const uint64_t fork_generation_ = base::ForkGeneration();
 
   // Of the hook's thread.
@@ -180,11 +205,12 @@ void RuleGuard::Validate(std::span<const RuleEvaluation> rules) {
 }
 
 RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
-                     OnFire on_fire) {
+                     OnFire on_fire, WhenFired when_fired) {
   Validate(rules);
   MakeNamesUnique(rules);
-  guardian_ = std::make_shared<guard::Guardian>(
-      hook.storage(), hook.worker(), std::move(rules), std::move(on_fire));
+  guardian_ = std::make_shared<guard::Guardian>(hook.storage(), hook.worker(),
+                                                std::move(rules),
+                                                std::move(on_fire), when_fired);
   hook.Observe(guardian_);
 }
 

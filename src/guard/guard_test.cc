@@ -23,6 +23,7 @@
 namespace smdebug {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::SaveEverything;
@@ -125,6 +126,27 @@ TEST_F(GuardTest, AJobThatStopsWhenARuleFiresHearsOfItOnce) {
       ElementsAre(HasSubstr("ExplodingTensor fired at step 0: weight")));
 }
 
+TEST_F(GuardTest, ARuleThatCannotJudgeTheJobIsTold) {
+  const testing::LogCapture log;
+  auto hook = Open();
+  RuleGuard guard(*hook,
+                  Rules({"VanishingGradient", "ExplodingTensor",
+                         "ExplodingTensor:tensor_regex=weight,wieght"}),
+                  {}, RuleGuard::WhenFired::kStop);
+  for (int step = 0; step < 2; ++step) {
+    hook->BeginStep();
+    SaveFloats(*hook, "weight", {1, 2});
+  }
+  hook->Close();
+  EXPECT_EQ(guard.reports()[0].status, RuleStatus::kError);
+  EXPECT_EQ(guard.reports()[1].status, RuleStatus::kNoIssuesFound);
+  EXPECT_THAT(log.lines(),
+              ElementsAre(AllOf(HasSubstr("VanishingGradient could not judge"),
+                                HasSubstr("needs collection gradients")),
+                          AllOf(HasSubstr("ExplodingTensor-2 could not judge"),
+                                HasSubstr("match 'wieght'"))));
+}
+
 TEST_F(GuardTest, NothingStopsAJobWhoseHookIsClosed) {
   auto hook = Open();
   RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
@@ -156,6 +178,67 @@ TEST_F(GuardTest, AForkedChildKnowsOfNothing) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_THROW(guard.ThrowIfFired(), RuleFired);
+}
+
+// The last step is written, and judged, only by Close().
+TEST_F(GuardTest, AJobThatARuleWasToStopHasFailedHoweverLateItFires) {
+  using enum RuleGuard::WhenFired;
+  for (const auto when_fired : {kStop, kGoOn}) {
+    const auto storage = OpenMemoryStorage();
+    Hook hook(SaveEverything(), {}, {}, storage, nullptr);
+    const RuleGuard guard(hook, Rules({"ExplodingTensor"}), {}, when_fired);
+    hook.BeginStep();
+    SaveFloats(hook, "weight", {1});
+    hook.BeginStep();
+    SaveFloats(hook, "weight", {kNan});
+    hook.Close();
+    const RunInfo info = LookAtRun(*storage);
+    EXPECT_EQ(info.state,
+              when_fired == kStop ? RunState::kFailed : RunState::kFinished);
+    EXPECT_EQ(info.reason, when_fired == kStop
+                               ? "rule ExplodingTensor fired at step 1"
+                               : "");
+  }
+}
+
+TEST_F(GuardTest, AJobThatARuleWasToStopKeepsAnEndingOfItsOwn) {
+  const auto storage = OpenMemoryStorage();
+  Hook hook(SaveEverything(), {}, {}, storage, nullptr);
+  const RuleGuard guard(hook, Rules({"ExplodingTensor"}), {},
+                        RuleGuard::WhenFired::kStop);
+  hook.BeginStep();
+  SaveFloats(hook, "weight", {kNan});
+  hook.Close(Ending::kInterrupted, "SIGTERM");
+  EXPECT_EQ(LookAtRun(*storage).state, RunState::kInterrupted);
+  EXPECT_EQ(LookAtRun(*storage).reason, "SIGTERM");
+}
+
+TEST_F(GuardTest, AWorkerThatComesAgainIsToldAgain) {
+  auto other = Open(Worker::OfRank(1, 2));
+  const auto judge_one_step = [](Hook* hook) {
+    const RuleGuard guard(*hook, Rules({"ExplodingTensor"}));
+    hook->BeginStep();
+    SaveFloats(*hook, "weight", {kNan});
+    hook->EndStep();
+    hook->Flush();
+    return guard.fired_rules();
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      // Without closing, as one that is killed.
+      Hook* const killed = Open(Worker::OfRank(0, 2)).release();
+      _exit(static_cast<int>(judge_one_step(killed)));
+    } catch (...) {
+      _exit(9);
+    }
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  const auto again = Open(Worker::OfRank(0, 2));
+  EXPECT_EQ(judge_one_step(again.get()), 1);
+  EXPECT_TRUE(std::filesystem::exists(run() + "/previous/1"));
 }
 
 TEST_F(GuardTest, OnlyWhatThisProcessSavedIsJudged) {

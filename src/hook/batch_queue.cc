@@ -69,7 +69,7 @@ void BatchQueue::End() {
   changed_.notify_all();
 }
 
-std::optional<Batch> BatchQueue::Take(std::chrono::seconds most) {
+std::optional<Batch> BatchQueue::Take(std::chrono::milliseconds most) {
   const base::MutexLock lock(mu_);
   if (batches_.empty() && !ended_ && !is_rested_) {
     is_rested_ = true;

@@ -62,7 +62,8 @@ class BatchQueue {
 
   // Waits for the next batch. Nothing if none came within `most` or before
   // Wake(), or none will.
-  std::optional<Batch> Take(std::chrono::seconds most) SMDEBUG_EXCLUDES(mu_);
+  std::optional<Batch> Take(std::chrono::milliseconds most)
+      SMDEBUG_EXCLUDES(mu_);
 
   // Whether End() was called and all was taken.
   bool HasEnded() const SMDEBUG_EXCLUDES(mu_);

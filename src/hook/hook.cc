@@ -30,8 +30,9 @@ Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime,
                                                  runtime, std::move(storage),
                                                  std::move(tensorboard))) {}
 
-void Hook::CheckOutDir(const HookConfig& config, const Worker& worker) {
-  hook::Recorder::CheckOutDir(config, worker);
+std::shared_ptr<void> Hook::CheckOutDir(const HookConfig& config,
+                                        const Worker& worker) {
+  return hook::Recorder::CheckOutDir(config, worker);
 }
 
 std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,

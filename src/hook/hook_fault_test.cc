@@ -87,6 +87,21 @@ TEST_F(HookFaultTest, AFailedStepIsCountedAndTheRestGoesOn) {
   }
 }
 
+TEST_F(HookFaultTest, AMarkerThatCannotBeWrittenIsCountedInTheLedger) {
+  LogCapture log;
+  auto hook = Open();
+  SaveStep(*hook, 0);
+  faulty_.plan().FailAll(Operation::kCreateExclusive, EACCES);
+  hook->Close();
+  EXPECT_EQ(hook->stats().errors, 1);
+  const run::Ledger ledger = LastLedger();
+  EXPECT_TRUE(ledger.closed);
+  EXPECT_EQ(ledger.ending, "finished");
+  EXPECT_EQ(ledger.stats.errors, 1);
+  EXPECT_THAT(ledger.messages, ElementsAre(Pair("close", _)));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("(counted; said once)")));
+}
+
 TEST_F(HookFaultTest, AFullDiskLosesOnlyWhatDoesNotFit) {
   LogCapture log;
   auto hook = Open();

@@ -182,7 +182,8 @@ TEST_F(HookFlushTest, AnyTimeoutWillDo) {
   EXPECT_TRUE(hook->Flush(milliseconds::max()));
   SaveStep(*hook);
   hook->EndStep();
-  EXPECT_FALSE(hook->Flush(milliseconds::min()));
+  // Comes back; the writer may have been faster.
+  static_cast<void>(hook->Flush(milliseconds::min()));
 }
 
 TEST_F(HookFlushTest, EachOfSeveralThreadsWaitsForWhatItHasSaved) {

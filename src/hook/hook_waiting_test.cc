@@ -1,11 +1,15 @@
+#include <chrono>
 #include <limits>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smdebug/hook.h"
+#include "src/run/survey.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
 
@@ -24,6 +28,13 @@ using testing::SaveFloatsForNextStep;
 using testing::Steps;
 
 using HookWaitingTest = testing::HookFixture;
+
+struct StepList final : StepObserver {
+  void OnStep(int64_t step) override { steps.push_back(step); }
+  void OnEnd() override {}
+
+  std::vector<int64_t> steps;
+};
 
 HookConfig SaveEvery(int64_t interval) {
   HookConfig config = SaveEverything();
@@ -101,6 +112,25 @@ TEST_F(HookWaitingTest, TheScheduleOfTheNextStepCounts) {
   hook->Close();
   EXPECT_THAT(Steps(*storage_), ElementsAre(2, 4));
   EXPECT_THAT(ReadStep(*storage_, 2).at("t").As<float>(), ElementsAre(1));
+}
+
+// To another machine it would be gone.
+TEST_F(HookWaitingTest, AHookWithNothingToWriteShowsThatItLives) {
+  auto hook =
+      Open(SaveEvery(1000), {.heartbeat = std::chrono::milliseconds(1)});
+  const auto ledger = [&] { return run::LookAt(*storage_).ledgers.front(); };
+  const double entered = ledger().updated;
+  while (ledger().updated == entered) std::this_thread::yield();
+  // What must come before the first step is still welcome.
+  hook->SetCollection({.name = "mine", .include_regex = {"^m"}});
+  const auto observer = std::make_shared<StepList>();
+  hook->Observe(observer);
+  hook->BeginStep(999);
+  while (ledger().last_step != 999) std::this_thread::yield();
+  hook->BeginStep();
+  SaveFloats(*hook, "m", {1});
+  hook->Close();
+  EXPECT_THAT(observer->steps, ElementsAre(1000));
 }
 
 TEST_F(HookWaitingTest, AnIdleStepTakesWhatWaitedForIt) {
@@ -203,11 +233,14 @@ TEST_F(HookWaitingTest, WhatWaitsIsBounded) {
   for (int i = 0; i < 20; ++i) {
     SaveFloatsForNextStep(*hook, "t" + std::to_string(i), values, {"mine"});
   }
-  EXPECT_EQ(hook->stats().skipped, 12);  // Half of the buffer holds 8.
+  EXPECT_EQ(hook->stats().dropped, 12);  // Half of the buffer holds 8.
+  EXPECT_EQ(hook->stats().skipped, 0);
   hook->BeginStep();
   SaveFloatsForNextStep(*hook, "again", values, {"mine"});
   hook->BeginStep();
   hook->Close();
+  EXPECT_THAT(run::LookAt(*storage_).ledgers.front().messages,
+              ElementsAre(Key("waiting")));
   EXPECT_EQ(ReadStep(*storage_, 1).size(), 8u);
   EXPECT_THAT(ReadStep(*storage_, 2), ElementsAre(Key("again")));
 }

@@ -36,6 +36,20 @@ void LedgerWriter::Leave(std::optional<Ending> ending,
     }
   } catch (...) {
     fail_open_->Keep("close");
+    if (ending) NoteFailure(*ending, reason);
+  }
+}
+
+// The ledger may be written where the marker cannot.
+void LedgerWriter::NoteFailure(Ending ending, std::string_view reason) {
+  try {
+    run::Ledger ledger = Now();
+    ledger.closed = true;
+    ledger.ending = EndingName(ending);
+    ledger.reason = reason;
+    folder_->WriteLedger(std::move(ledger));
+  } catch (const std::exception&) {
+    // It is counted and was logged; the ledger keeps what it had.
   }
 }
 

@@ -34,6 +34,8 @@ class LedgerWriter {
 
  private:
   run::Ledger Now() const;
+  // Once more, with the failure to leave in it.
+  void NoteFailure(Ending ending, std::string_view reason);
 
   run::RunFolder* const folder_;
   const Tally* const tally_;

@@ -11,6 +11,8 @@
 
 #include "smdebug/error.h"
 #include "src/base/environment.h"
+#include "src/base/host.h"
+#include "src/run/entering.h"
 #include "src/run/job.h"
 #include "src/run/keys.h"
 #include "src/run/run_id.h"
@@ -113,23 +115,30 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                     .runtime = runtime_,
                     .spread = config::DefaultSpread(config_.framework)},
       storage_, std::move(tensorboard), folder_.get(), &tally_, &fail_open_);
-  doorkeeper_ = std::make_unique<run::Doorkeeper>(folder_->presence(), [this] {
-    try {
-      Flush(std::nullopt);
-    } catch (const std::exception&) {
-      // The reader comes as early as it comes.
-    }
-  });
+  doorkeeper_ = std::make_unique<run::Doorkeeper>(
+      folder_->presence(),
+      run::Doorkeeper::Duties{.publish = [this] { Flush(std::nullopt); },
+                              // The writer may have nothing to do for long.
+                              .show_life = [this] { writer_->ShowLife(); },
+                              .show_life_every = runtime_.heartbeat});
 }
 
-void Recorder::CheckOutDir(const HookConfig& config, const Worker& worker) {
+std::shared_ptr<void> Recorder::CheckOutDir(const HookConfig& config,
+                                            const Worker& worker) {
   const std::shared_ptr<Storage> storage = OpenOutDir(config);
-  if (config.dry_run || !IsChosen(config, worker)) return;
+  if (config.dry_run || !IsChosen(config, worker)) return nullptr;
   try {
     run::RunFolder(storage, FolderOptions(config, worker)).CheckEnterable();
   } catch (const IoError& error) {
     RefuseOutDir(storage->root(), error);
   }
+  auto entering = std::make_shared<run::Entering>(*storage);
+  // Workers that know of each other are told apart when they enter.
+  if (worker.count == 1 && entering->other() != 0) {
+    throw RunBusyError(storage->root(), base::HostName(), entering->other(),
+                       worker.name);
+  }
+  return entering;
 }
 
 void Recorder::HandOver() {

@@ -46,7 +46,8 @@ class Recorder {
            std::shared_ptr<Storage> tensorboard);
 
   // See Hook.
-  static void CheckOutDir(const HookConfig& config, const Worker& worker);
+  static std::shared_ptr<void> CheckOutDir(const HookConfig& config,
+                                           const Worker& worker);
 
   // In a forked child: the locks and the thread are the parent's, so nothing
   // but this may be called, and the object must not be destroyed.
@@ -191,6 +192,11 @@ class Recorder {
   // Gives the last step, if it is open, what would wait for ever.
   void TakeLeftoversLocked() SMDEBUG_REQUIRES(mu_);
   void AddWaitingLocked(WaitingTensor waiting) SMDEBUG_REQUIRES(mu_);
+
+  // Takes what is so small that to capture it costs less than to take the lock
+  // once more. Whether it is settled: added, or nothing to add.
+  bool TakeSmallLocked(const TensorView& tensor, const CapturedTensor* twin,
+                       CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
 
   // Fills in `captured` by `capture`, which tells what it took, and adds it to
   // the open step if that is still `step`. False if it was not added.

@@ -151,6 +151,20 @@ bool Recorder::CaptureAndAdd(CapturedTensor& captured, int64_t step,
   return added;
 }
 
+bool Recorder::TakeSmallLocked(const TensorView& tensor,
+                               const CapturedTensor* twin,
+                               CapturedTensor& captured) {
+  if (tensor.dtype == DType::kString || tensor.byte_size() > kSmallBytes) {
+    return false;
+  }
+  const Taken taken = capturer_.Capture(tensor, twin, captured);
+  if (taken == Taken::kNothing) return true;
+  if (taken == Taken::kAll && TryAddLocked(captured)) return true;
+  captured.content.reset();  // There may be no room beside it.
+  captured.same_as.reset();
+  return false;
+}
+
 template <typename Name>
 void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
   CapturedTensor captured;
@@ -162,14 +176,7 @@ void Recorder::SaveNamed(Name& name, const TensorView& tensor) {
       return CountLateLocked(*FindLocked(name));
     step = counter_.step();
     twin = recent_.Find(tensor);
-    // To take what is small costs less than to take the lock once more.
-    if (tensor.dtype != DType::kString && tensor.byte_size() <= kSmallBytes) {
-      const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
-      if (taken == Taken::kNothing) return;
-      if (taken == Taken::kAll && TryAddLocked(captured)) return;
-      captured.content.reset();  // There may be no room beside it.
-      captured.same_as.reset();
-    }
+    if (TakeSmallLocked(tensor, twin.get(), captured)) return;
   }
   CaptureAndAdd(captured, step, [&] {
     const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
@@ -232,6 +239,7 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
     captured.plan = std::move(plan);
     step = begun_.step;
     twin = recent_.Find(tensor);
+    if (TakeSmallLocked(tensor, twin.get(), captured)) return;
   }
   CaptureAndAdd(captured, step, [&] {
     const Taken taken = capturer_.Capture(tensor, twin.get(), captured);
@@ -280,9 +288,13 @@ void Recorder::SaveTensorForNextStep(
     const uint64_t half = runtime_.buffer_bytes / 2;
     if (tensor.byte_size() > half ||
         waiting_bytes_ > half - tensor.byte_size()) {
-      Skip(name,
-           "waits for a step, and half of the buffer (SMDEBUG_BUFFER_MB) does "
-           "not hold what does");
+      tally_.AddDropped(
+          1, "waiting",
+          fmt::format("tensor '{}' of {} bytes was dropped: what waits for a "
+                      "step has half of the buffer of {} MB "
+                      "(SMDEBUG_BUFFER_MB), of which {} bytes are taken",
+                      name, tensor.byte_size(), runtime_.buffer_bytes >> 20,
+                      waiting_bytes_));
       return;
     }
   }

@@ -56,6 +56,7 @@ void StepEncoder::AddTensor(const CapturedTensor& tensor) {
     builder_.index().AddShape(
         name, name, tensor.shape,
         is_empty ? std::optional(tensor.dtype) : std::nullopt);
+    if (is_empty) ++saved_;
   }
   if (tensor.digest) AddDigest(tensor, *tensor.digest);
   if (!has_record) return;

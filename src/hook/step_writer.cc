@@ -166,15 +166,23 @@ void StepWriter::LimitScalars() {
 }
 
 void StepWriter::Tell(const std::function<void(StepObserver&)>& what) {
-  std::erase_if(observers_, [&](const auto& observer) {
+  for (Listener& listener : listeners_) {
+    if (!listener.is_told) continue;
     try {
-      what(*observer);
-      return false;
+      what(*listener.observer);
     } catch (...) {
+      listener.is_told = false;
       fail_open_->Keep("observer");
-      return true;
     }
-  });
+  }
+}
+
+std::string StepWriter::WhyFailed() const {
+  for (const Listener& listener : listeners_) {
+    std::string reason = listener.observer->WhyFailed();
+    if (!reason.empty()) return reason;
+  }
+  return {};
 }
 
 void StepWriter::Finish(const Stamp& end, std::optional<Ending> ending,
@@ -199,7 +207,12 @@ void StepWriter::Finish(const Stamp& end, std::optional<Ending> ending,
   }
   tensorboard_.Publish();
   Tell([](StepObserver& observer) { observer.OnEnd(); });
-  ledger_.Leave(ending, reason);
+  const std::string failure = ending == Ending::kFinished ? WhyFailed() : "";
+  if (failure.empty()) {
+    ledger_.Leave(ending, reason);
+  } else {
+    ledger_.Leave(Ending::kFailed, failure);
+  }
 }
 
 void StepWriter::GiveUp() noexcept {

@@ -54,7 +54,7 @@ class StepWriter {
 
   // Before the thread begins.
   void Observe(std::shared_ptr<StepObserver> observer) {
-    observers_.push_back(std::move(observer));
+    listeners_.push_back({.observer = std::move(observer)});
   }
 
   // On the thread that makes the calls that follow.
@@ -120,6 +120,8 @@ class StepWriter {
   void LimitScalars();
   // Tells each observer; one that throws is told no more.
   void Tell(const std::function<void(StepObserver&)>& what);
+  // The first that an observer says; empty if the job has not failed.
+  std::string WhyFailed() const;
 
   // A step up to this one is not written again.
   int64_t last_sealed() const noexcept {
@@ -132,7 +134,11 @@ class StepWriter {
   const std::shared_ptr<Storage> tensorboard_store_;
   Tally* const tally_;
   FailOpen* const fail_open_;
-  std::vector<std::shared_ptr<StepObserver>> observers_;
+  struct Listener {
+    std::shared_ptr<StepObserver> observer;
+    bool is_told = true;
+  };
+  std::vector<Listener> listeners_;
   SinkReports reports_;
   LedgerWriter ledger_;
   CollectionsWriter collections_;

@@ -76,7 +76,7 @@ void Tally::Note(std::string_view kind, std::string_view message) noexcept {
       if (messages_.size() >= kMostKinds) return;
       if (!messages_.try_emplace(std::string(kind), line).second) return;
     }
-    base::LogWarning("{} (counted in the ledger; said once)", line);
+    base::LogWarning("{} (counted; said once)", line);
     if (line.size() < message.size()) base::Log(LogLevel::kDebug, message);
   } catch (const std::exception&) {
     // Out of memory: the count stands, the text is lost.

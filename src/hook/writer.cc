@@ -9,10 +9,6 @@
 namespace smdebug::hook {
 namespace {
 
-// How long nothing may happen before others are shown that this process is
-// alive.
-constexpr std::chrono::seconds kHeartbeat{60};
-
 // The training goes first: its threads wait for each other, so that what holds
 // up one of them holds up all. Enough is left for the writer where every core
 // is busy. On Linux a thread has a nice value of its own.
@@ -29,6 +25,7 @@ Writer::Writer(const WriterOptions& options, std::shared_ptr<Storage> storage,
                std::shared_ptr<Storage> tensorboard, run::RunFolder* folder,
                Tally* tally, FailOpen* fail_open)
     : stuck_after_(options.runtime.stuck_after),
+      heartbeat_(options.runtime.heartbeat),
       storage_(std::move(storage)),
       tally_(tally),
       fail_open_(fail_open),
@@ -41,6 +38,15 @@ std::vector<CapturedTensor> Writer::Submit(Batch batch) {
     StartLocked();
   }
   return queue_.Add(std::move(batch));
+}
+
+void Writer::ShowLife() {
+  {
+    const base::MutexLock lock(mu_);
+    if (started_) return;  // The thread does it.
+    StartLocked();
+  }
+  queue_.Wake();
 }
 
 void Writer::StartLocked() {
@@ -179,7 +185,7 @@ void Writer::Run() {
 std::optional<Batch> Writer::Next() {
   while (true) {
     if (is_hurried_.exchange(false) || IsHurried()) steps_.Hurry();
-    std::optional<Batch> batch = queue_.Take(kHeartbeat);
+    std::optional<Batch> batch = queue_.Take(heartbeat_);
     steps_.TakeReports();
     if (batch || queue_.HasEnded()) return batch;
     steps_.KeepLedger();

@@ -27,7 +27,8 @@ namespace smdebug::hook {
 // Thread-safe. Everything borrowed outlives the writer.
 class Writer {
  public:
-  // `tensorboard` may be null. The thread starts with the first Submit().
+  // `tensorboard` may be null. The thread starts with the first Submit(), or
+  // with ShowLife().
   Writer(const WriterOptions& options, std::shared_ptr<Storage> storage,
          std::shared_ptr<Storage> tensorboard, run::RunFolder* folder,
          Tally* tally, FailOpen* fail_open);
@@ -76,6 +77,10 @@ class Writer {
                   std::optional<std::chrono::milliseconds> timeout)
       SMDEBUG_EXCLUDES(mu_);
 
+  // Shows others that this process is alive, and goes on doing so: nothing need
+  // have been submitted. Observe() may still be called.
+  void ShowLife() SMDEBUG_EXCLUDES(mu_);
+
   // The highest step begun so far, for the ledger.
   void NoteStep(int64_t step) noexcept { steps_.NoteStep(step); }
 
@@ -123,6 +128,7 @@ class Writer {
   std::optional<Batch> Next();
 
   const std::chrono::milliseconds stuck_after_;
+  const std::chrono::milliseconds heartbeat_;
   const std::shared_ptr<Storage> storage_;
   Tally* const tally_;
   FailOpen* const fail_open_;

@@ -9,27 +9,31 @@
 namespace smdebug::index {
 namespace {
 
-// The tensors that are not scalars in the form that smdebug 1.0 reads, and
-// whose names begin with `prefix`.
-int64_t CountTensors(const StepIndex& index, std::string_view prefix = {}) {
-  std::unordered_set<uint64_t> riders;
-  for (const ScalarEntry& entry : index.scalars) {
-    riders.insert(entry.location.start);
-  }
-  return std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
-    return entry.name.starts_with(prefix) &&
-           !riders.contains(entry.location.start);
-  });
+bool IsScalar(const TensorEntry& entry) {
+  return entry.name.starts_with(kScalarPrefix);
 }
 
 }  // namespace
 
 int64_t CountValues(const StepIndex& index) {
-  return std::ssize(index.scalars) + CountTensors(index);
+  const auto is_empty = [](const ShapeEntry& entry) {
+    return entry.dtype.has_value();
+  };
+  return std::ssize(index.tensors) -
+         std::ranges::count_if(index.tensors, IsScalar) +
+         std::ranges::count_if(index.shapes, is_empty);
 }
 
 int64_t CountScalars(const StepIndex& index) {
-  return std::ssize(index.scalars) + CountTensors(index, kScalarPrefix);
+  // The same scalar may stand in both lists.
+  std::unordered_set<uint64_t> counted;
+  for (const ScalarEntry& entry : index.scalars) {
+    counted.insert(entry.location.start);
+  }
+  return std::ssize(index.scalars) +
+         std::ranges::count_if(index.tensors, [&](const TensorEntry& entry) {
+           return IsScalar(entry) && !counted.contains(entry.location.start);
+         });
 }
 
 std::string ToJson(const StepIndex& index) {

@@ -76,11 +76,11 @@ struct StepIndex {
   friend bool operator==(const StepIndex&, const StepIndex&) = default;
 };
 
-// How many values there are, reductions included: a scalar that stands in both
-// lists is one.
+// How many tensors and reductions there are, as HookStats::values_saved counts
+// them: without scalars.
 int64_t CountValues(const StepIndex& index);
 
-// How many of them are scalars.
+// How many scalars there are. One that stands in both lists is one.
 int64_t CountScalars(const StepIndex& index);
 
 // What ends the text, before the number: the CRC-32C of all that stands before.

@@ -26,7 +26,7 @@ class CsvExporter {
     ForEachWholeEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!go_on()) result_.interrupted = true;
       if (!wants_more_ || result_.interrupted) return false;
-      if (!Add(entry)) left_out_.insert(entry.tensor());
+      Add(entry);
       return true;
     });
     result_.left_out = {left_out_.begin(), left_out_.end()};
@@ -58,28 +58,28 @@ class CsvExporter {
     });
   }
 
-  // Whether there was anything to add.
-  bool Add(const ExportEntry& entry) {
+  // Notes what there is not to add.
+  void Add(const ExportEntry& entry) {
+    bool is_text = false;
     if (entry.saved.value) {
       const Value value = entry.ReadValue();
       if (IsNumber(value)) {
-        AddRow(entry, entry.tensor(), value.Get(0));
-        return true;
+        return AddRow(entry, entry.tensor(), value.Get(0));
       }
       if (query_.reductions.empty()) Refuse(entry, value);
-      if (value.dtype() == DType::kString) return false;
+      is_text = value.dtype() == DType::kString;
     }
-    bool added = false;
     const auto& reductions =
         query_.reductions.empty() ? entry.saved.reductions : query_.reductions;
+    if (reductions.empty()) left_out_.insert(entry.tensor());
     for (const Reduction& reduction : reductions) {
-      if (!entry.Gives(reduction)) continue;
-      AddRow(entry,
-             fmt::format("{}:{}", entry.tensor(), ReductionName(reduction)),
-             entry.ReadReduction(reduction));
-      added = true;
+      const std::string name = entry.NameOf(reduction);
+      if (is_text || !entry.Gives(reduction)) {
+        left_out_.insert(name);
+      } else {
+        AddRow(entry, name, entry.ReadReduction(reduction));
+      }
     }
-    return added;
   }
 
   void AddRow(const ExportEntry& entry, std::string_view name, double value) {

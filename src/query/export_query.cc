@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "smdebug/error.h"
 #include "src/query/name_match.h"
 #include "src/trial/step_sweep.h"
@@ -13,6 +15,10 @@ namespace smdebug::query {
 bool ExportEntry::Gives(Reduction reduction) const {
   return saved.value || std::ranges::find(saved.reductions, reduction) !=
                             saved.reductions.end();
+}
+
+std::string ExportEntry::NameOf(Reduction reduction) const {
+  return fmt::format("{}:{}", tensor(), ReductionName(reduction));
 }
 
 bool IsNumber(const Value& value) {

@@ -30,6 +30,8 @@ struct ExportEntry : SavedEntry {
 
   // Whether `reduction` is saved, or can be had from the value.
   bool Gives(Reduction reduction) const;
+  // "tensor:reduction", which it is exported as.
+  std::string NameOf(Reduction reduction) const;
 };
 
 // Whether it is one number, which a table can hold.
@@ -52,7 +54,8 @@ void ForEachWholeEntry(Trial& trial, const ExportQuery& query,
 // What an export did.
 struct ExportResult {
   int64_t entries = 0;  // Arrays, or rows.
-  // Tensors, by name, of which nothing was exported that was asked for.
+  // What was asked for and is not saved at some step: tensors, or
+  // ExportEntry::NameOf().
   std::vector<std::string> left_out;
   bool interrupted = false;
 };

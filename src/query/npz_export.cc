@@ -26,7 +26,7 @@ class NpzExporter {
         result_.interrupted = true;
         return false;
       }
-      if (!Add(entry)) left_out_.insert(entry.tensor());
+      Add(entry);
       return true;
     });
     zip_.Finish();
@@ -35,23 +35,25 @@ class NpzExporter {
   }
 
  private:
-  // Whether there was anything to add.
-  bool Add(const ExportEntry& entry) {
+  // Notes what there is not to add.
+  void Add(const ExportEntry& entry) {
     if (query_.reductions.empty()) {
-      if (!entry.saved.value) return false;
-      AddArray(entry, entry.tensor(), entry.ReadValue().view());
-      return true;
+      if (entry.saved.value) {
+        AddArray(entry, entry.tensor(), entry.ReadValue().view());
+      } else {
+        left_out_.insert(entry.tensor());
+      }
+      return;
     }
-    bool added = false;
     for (const Reduction& reduction : query_.reductions) {
-      if (!entry.Gives(reduction) || IsText(entry)) continue;
+      const std::string name = entry.NameOf(reduction);
+      if (!entry.Gives(reduction) || IsText(entry)) {
+        left_out_.insert(name);
+        continue;
+      }
       const double value = entry.ReadReduction(reduction);
-      AddArray(entry,
-               fmt::format("{}:{}", entry.tensor(), ReductionName(reduction)),
-               ViewOf<double>({&value, 1}, {}));
-      added = true;
+      AddArray(entry, name, ViewOf<double>({&value, 1}, {}));
     }
-    return added;
   }
 
   static bool IsText(const ExportEntry& entry) {

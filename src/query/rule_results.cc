@@ -33,15 +33,24 @@ std::optional<RuleResult> ResultOf(Json report) {
   return result;
 }
 
+// Reports that do not say which run they are about count as this one's.
+bool IsAboutAnother(const Json& report, std::string_view run) {
+  static const Json::json_pointer kRun("/question/run");
+  if (!report.is_object() || !report.contains(kRun)) return false;
+  return report[kRun] != run;
+}
+
 }  // namespace
 
-RuleResults ReadRuleResults(const Storage& storage) {
+RuleResults ReadRuleResults(const Storage& storage, std::string_view run) {
   RuleResults results;
   for (const FileInfo& file : storage.List(run::kRulesPrefix)) {
     if (!run::IsRuleReportKey(file.key)) continue;
     const std::optional<Blob> blob = storage.Read(file.key);
     if (!blob) continue;  // Moved aside by another job since it was listed.
-    auto result = ResultOf(Json::parse(blob->text(), nullptr, false));
+    Json report = Json::parse(blob->text(), nullptr, false);
+    if (IsAboutAnother(report, run)) continue;
+    auto result = ResultOf(std::move(report));
     if (result) {
       results.rules.push_back(std::move(*result));
     } else {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smdebug/error.h"
@@ -24,8 +25,9 @@ struct RuleResults {
   std::vector<Damage> damage = {};     // Reports that cannot be read.
 };
 
-// Reads every report. Throws IoError.
-RuleResults ReadRuleResults(const Storage& storage);
+// Reads every report about the run with this identity; those about another run,
+// which was in the folder before, are passed over. Throws IoError.
+RuleResults ReadRuleResults(const Storage& storage, std::string_view run);
 
 // `rules`, the reports, and `damage`, a list of `file` and `reason`.
 Json ToJson(const RuleResults& results);

@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 TEST(RuleResultsTest, ReportsAreReadAndOthersNamed) {
   const std::shared_ptr<Storage> storage = OpenMemoryStorage();
-  EXPECT_THAT(ReadRuleResults(*storage).rules, SizeIs(0));
+  EXPECT_THAT(ReadRuleResults(*storage, "").rules, SizeIs(0));
   PutFile(*storage, "rules/b.json",
           R"({"name": "b", "status": "Error", "details": "no tensor"})");
   PutFile(*storage, "rules/a.json",
@@ -25,7 +25,7 @@ TEST(RuleResultsTest, ReportsAreReadAndOthersNamed) {
   PutFile(*storage, "rules/a/own.json", "{}");
   PutFile(*storage, "rules/actions.jsonl", "{}\n");
 
-  const RuleResults results = ReadRuleResults(*storage);
+  const RuleResults results = ReadRuleResults(*storage, "");
   ASSERT_THAT(results.rules, SizeIs(2));
   EXPECT_EQ(results.rules[0].name, "a");
   EXPECT_EQ(results.rules[0].findings_total, 3);
@@ -35,6 +35,23 @@ TEST(RuleResultsTest, ReportsAreReadAndOthersNamed) {
   EXPECT_EQ(results.damage[0].file, "rules/list.json");
   EXPECT_EQ(results.damage[1].file, "rules/torn.json");
   EXPECT_EQ(ToJson(results)["rules"][0]["status"], "IssuesFound");
+}
+
+TEST(RuleResultsTest, ReportsAboutTheRunBeforeArePassedOver) {
+  const std::shared_ptr<Storage> storage = OpenMemoryStorage();
+  PutFile(*storage, "rules/before.json",
+          R"({"name": "before", "status": "IssuesFound",
+              "question": {"rule": "R", "run": "a"}})");
+  PutFile(*storage, "rules/now.json",
+          R"({"name": "now", "status": "IssuesFound",
+              "question": {"rule": "R", "run": "b"}})");
+  PutFile(*storage, "rules/own.json",
+          R"({"name": "own", "status": "IssuesFound", "question": 1})");
+  const RuleResults results = ReadRuleResults(*storage, "b");
+  ASSERT_THAT(results.rules, SizeIs(2));
+  EXPECT_EQ(results.rules[0].name, "now");
+  EXPECT_EQ(results.rules[1].name, "own");
+  EXPECT_THAT(results.damage, SizeIs(0));
 }
 
 }  // namespace

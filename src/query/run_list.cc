@@ -1,7 +1,6 @@
 #include "src/query/run_list.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/trial.h"
+#include "src/base/text.h"
 #include "src/query/export_query.h"
 #include "src/query/name_match.h"
 #include "src/query/open_run.h"
@@ -27,11 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kIssuesFound = "IssuesFound";
 
 bool NamesALoss(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return lower.find("loss") != std::string::npos;
+  return base::Lower(name).find("loss") != std::string::npos;
 }
 
 std::vector<std::string> LossNames(Trial& trial) {
@@ -81,7 +77,7 @@ void Read(const std::shared_ptr<Storage>& storage, ListedRun& listed) {
   listed.steps = std::ssize(steps);
   if (!steps.empty()) listed.last_step = steps.back();
   listed.loss = FindLastLoss(*trial);
-  const RuleResults rules = ReadRuleResults(*storage);
+  const RuleResults rules = ReadRuleResults(*storage, trial->run_id());
   for (const RuleResult& rule : rules.rules) {
     if (rule.status == kIssuesFound) listed.fired.push_back(rule.name);
   }

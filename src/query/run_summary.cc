@@ -12,15 +12,17 @@
 #include "smdebug/error.h"
 #include "src/index/collections_file.h"
 #include "src/index/step_index.h"
-#include "src/query/links.h"
 #include "src/query/text.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
 #include "src/steps/step_source.h"
+#include "src/storage/beneath.h"
 #include "src/trial/reduction_name.h"
 
 namespace smdebug::query {
 namespace {
+
+using storage::kLinkInTheWay;
 
 // The first entry that ends beyond `size`, as a reason; empty if all fit.
 std::string FindEntryBeyond(const index::StepIndex& index, uint64_t size) {
@@ -68,12 +70,15 @@ class Summarizer {
       if (const auto name = run::ParseWorkerFileKey(damage.file)) Worker(*name);
     }
     for (const run::Ledger& ledger : survey.ledgers) {
-      Worker(ledger.worker).ledger = ledger;
+      WorkerSummary& worker = Worker(ledger.worker);
+      worker.ledger = ledger;
+      worker.gone = !ledger.closed && !run::IsAlive(ledger);
     }
     ReadCollections();
     const std::vector<steps::StepItem> items = source_->List({});
     ReadContentSizes();
     for (const steps::StepItem& item : items) ReadStep(item);
+    FindLinkedFiles();
     CheckLedgers(survey);
     summary_.steps = static_cast<int64_t>(steps_.size());
     summary_.tensors = static_cast<int64_t>(names_.size());
@@ -97,7 +102,18 @@ class Summarizer {
           {run::kEventsPrefix, DamageKind::kMissingContent},
           {run::kCollectionsPrefix, DamageKind::kBadCollections},
           {run::kLedgerPrefix, DamageKind::kBadLedger}}) {
-      AddLink(FindLink(storage_, run::FolderOf(prefix)), kind);
+      AddLink(storage_.FindLink(run::FolderOf(prefix)), kind);
+    }
+  }
+
+  // Nobody lists a link, so those in place of files are looked for by name.
+  void FindLinkedFiles() {
+    AddLink(storage_.FindLink(run::kClaimKey), DamageKind::kBadMarker);
+    AddLink(storage_.FindLink(run::kEndMarkerKey), DamageKind::kBadMarker);
+    for (const auto& [name, worker] : workers_) {
+      AddLink(storage_.FindLink(run::LedgerKey(name)), DamageKind::kBadLedger);
+      AddLink(storage_.FindLink(run::CollectionsFileKey(name)),
+              DamageKind::kBadCollections);
     }
   }
 
@@ -232,7 +248,7 @@ class Summarizer {
     const auto size = content_sizes_.find(name);
     if (size == content_sizes_.end()) {
       constexpr auto kKind = DamageKind::kMissingContent;
-      if (AddLink(FindLink(storage_, name), kKind)) return;
+      if (AddLink(storage_.FindLink(name), kKind)) return;
       AddDamage(std::move(name),
                 fmt::format("is missing, but {} names it", item.name), kKind);
       return;

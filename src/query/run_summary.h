@@ -21,6 +21,7 @@ struct WorkerSummary {
   int64_t first_step = -1;
   int64_t last_step = -1;
   std::optional<run::Ledger> ledger;  // Absent in runs of smdebug 1.0.
+  bool gone = false;                  // Its process is, without having closed.
 
   // As the ledger has them, which may be older than the last steps: scalars are
   // at least those that are there.

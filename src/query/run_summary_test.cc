@@ -96,7 +96,7 @@ TEST_F(RunSummaryTest, ScalarsAreCountedWhereTheLedgerIsOlder) {
   EXPECT_EQ(scalars(), 4);
 }
 
-TEST_F(RunSummaryTest, AScalarBetweenStepsIsAValueOnce) {
+TEST_F(RunSummaryTest, AScalarBetweenStepsCountsOnceAndIsNoValue) {
   PutStep(4, "worker_0");
   index::StepIndex index = IndexOf(4, "worker_0");
   index.scalars = {{"scalar/loss", 1, Mode::kTrain, 1, {60, 20, 3u}},
@@ -104,7 +104,9 @@ TEST_F(RunSummaryTest, AScalarBetweenStepsIsAValueOnce) {
   // For smdebug 1.0 the latest stands in both lists.
   index.tensors.push_back({"scalar/loss", {80, 20, 4u}});
   PutFile(*storage_, run::IndexFileKey(4, "worker_0"), ToJson(index));
-  EXPECT_EQ(SummarizeRun(*storage_).workers[0].values, 4);
+  const WorkerSummary worker = SummarizeRun(*storage_).workers.at(0);
+  EXPECT_EQ(worker.values, 2);
+  EXPECT_EQ(worker.scalars, 2);
 }
 
 TEST_F(RunSummaryTest, CountsARunOfSmdebug1WithoutLedger) {

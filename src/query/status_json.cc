@@ -5,14 +5,12 @@ namespace {
 
 Json StepOrNull(int64_t step) { return step < 0 ? Json() : Json(step); }
 
+// But for what is counted in the files themselves.
 void AddStats(const HookStats& stats, Json& json) {
   json["scalars"] = stats.scalars_saved;
-  json["stalls"] = stats.stalls;
-  json["stalled_seconds"] = stats.stalled_seconds;
-  json["dropped"] = stats.dropped;
-  json["skipped"] = stats.skipped;
-  json["errors"] = stats.errors;
-  json["lost"] = stats.lost;
+  HookStats::ForEach([&](std::string_view name, auto count) {
+    if (!name.ends_with("_saved")) json[name] = stats.*count;
+  });
 }
 
 Json WorkerJson(const WorkerSummary& worker) {
@@ -27,12 +25,17 @@ Json WorkerJson(const WorkerSummary& worker) {
     return json;
   }
   const run::Ledger& ledger = *worker.ledger;
-  json["ledger"] = {
-      {"run", ledger.run},         {"job", ledger.job},
-      {"host", ledger.host},       {"pid", ledger.pid},
-      {"started", ledger.started}, {"updated", ledger.updated},
-      {"closed", ledger.closed},   {"ending", ledger.ending},
-      {"reason", ledger.reason},   {"last_step", StepOrNull(ledger.last_step)}};
+  json["ledger"] = {{"run", ledger.run},
+                    {"job", ledger.job},
+                    {"host", ledger.host},
+                    {"pid", ledger.pid},
+                    {"started", ledger.started},
+                    {"updated", ledger.updated},
+                    {"closed", ledger.closed},
+                    {"gone", worker.gone},
+                    {"ending", ledger.ending},
+                    {"reason", ledger.reason},
+                    {"last_step", StepOrNull(ledger.last_step)}};
   AddStats(worker.stats(), json["ledger"]);
   json["ledger"]["messages"] = ledger.messages;
   return json;

@@ -32,8 +32,10 @@ void RequireCollection(const Trial& trial, const std::string& name) {
   for (const auto& [known, collection] : trial.Collections()) {
     names.push_back(known);
   }
-  throw Error(fmt::format("there is no collection '{}'; expected {}", name,
-                          config::OneOf(name, names)));
+  throw Error(fmt::format("there is no collection '{}'; {}", name,
+                          names.empty()
+                              ? "the run names none: it has no collections file"
+                              : "expected " + config::OneOf(name, names)));
 }
 
 void AddTo(const Tensor::Saved& more, Tensor::Saved& saved) {

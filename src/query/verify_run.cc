@@ -12,18 +12,19 @@
 #include "src/base/bytes.h"
 #include "src/base/crc32c.h"
 #include "src/index/step_index.h"
-#include "src/query/links.h"
 #include "src/query/run_summary.h"
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
 #include "src/run/keys.h"
 #include "src/steps/step_source.h"
+#include "src/storage/beneath.h"
 
 namespace smdebug::query {
 namespace {
 
 using index::Location;
 using index::StepIndex;
+using storage::kLinkInTheWay;
 
 // Where the framing of an event file breaks; nullopt if every byte of it
 // belongs to a record.
@@ -127,7 +128,7 @@ class Verifier {
     const bool first_time = named_.insert(key).second;
     const std::optional<Blob> blob = source_->Read(content, 0, UINT64_MAX);
     if (!blob) {
-      const std::string link = FindLink(storage_, key);
+      const std::string link = storage_.FindLink(key);
       if (!link.empty()) {
         if (linked_.insert(link).second) {
           AddDamage(link, std::string(kLinkInTheWay), {},

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "src/base/abstract_address.h"
 #include "src/base/fork.h"
 #include "src/base/host.h"
 #include "src/base/log.h"
@@ -63,26 +63,14 @@ struct Call {
 };
 
 Call Ring(const std::string& name) {
-  Call call = {.line = base::Fd(socket(
-                   AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
-  const base::AbstractAddress address(name);
-  if (!call.line.valid() ||
-      connect(call.line.get(), address.get(), address.length()) != 0) {
-    return {};
-  }
-  ucred owner{};
-  socklen_t size = sizeof(owner);
-  if (getsockopt(call.line.get(), SOL_SOCKET, SO_PEERCRED, &owner, &size) !=
-      0) {
-    return {};
-  }
-  // A process that it has forked may hold its socket when it is gone, and one
-  // that is stopped answers nobody.
-  const auto status = base::FindProcessStatus(owner.pid);
-  if (!status || status->HasEnded() || status->state == 'T') return {};
-  const bool is_own = owner.pid == getpid() || owner.pid == getppid();
-  call.patience = is_own ? kForOwn : kForOthers;
-  return call;
+  auto line = Connect(name);
+  if (!line) return {};
+  // One that is stopped answers nobody.
+  const auto status = base::FindProcessStatus(line->pid);
+  if (!status || status->state == 'T') return {};
+  const bool is_own = line->pid == getpid() || line->pid == getppid();
+  return {.line = std::move(line->fd),
+          .patience = is_own ? kForOwn : kForOthers};
 }
 
 // Whether the writer has hung up in time.
@@ -99,10 +87,29 @@ bool AwaitAnswer(const Call& call, Clock::time_point start,
   }
 }
 
+// Where nobody can come to, the doorkeeper sits all the same.
+base::Fd DoorOf(const Presence& presence) {
+  base::Fd door = presence.Share();
+  if (door.valid()) return door;
+  door = base::Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr any = {.sa_family = AF_UNIX, .sa_data = {}};
+  // The system gives it a name that nobody else knows.
+  if (bind(door.get(), &any, sizeof(any.sa_family)) != 0) return {};
+  return door;
+}
+
+void Try(const std::function<void()>& duty) {
+  try {
+    duty();
+  } catch (const std::exception&) {
+    // The reader comes as early as it comes; the next try may do better.
+  }
+}
+
 }  // namespace
 
-Doorkeeper::Doorkeeper(const Presence& presence, std::function<void()> publish)
-    : door_(presence.Share()), publish_(std::move(publish)) {
+Doorkeeper::Doorkeeper(const Presence& presence, Duties duties)
+    : door_(DoorOf(presence)), duties_(std::move(duties)) {
   if (!door_.valid() || listen(door_.get(), kBacklog) != 0) return;
   thread_ = StartWithoutSignals([this] { Run(); });
 }
@@ -114,15 +121,30 @@ Doorkeeper::~Doorkeeper() {
 }
 
 void Doorkeeper::Run() {
-  while (true) {
+  Clock::time_point beat = Clock::now() + duties_.show_life_every;
+  while (AwaitCaller(beat)) {
+    if (Clock::now() >= beat) {
+      Try(duties_.show_life);
+      beat = Clock::now() + duties_.show_life_every;
+      continue;
+    }
     const base::Fd caller(accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (caller.valid()) {
-      publish_();
+      Try(duties_.publish);
     } else if (errno != EINTR && errno != ECONNABORTED) {
       break;
     }
   }
   shutdown(door_.get(), SHUT_RDWR);  // Nobody is to wait for an answer.
+}
+
+bool Doorkeeper::AwaitCaller(Clock::time_point until) const {
+  pollfd door = {.fd = door_.get(), .events = POLLIN, .revents = 0};
+  const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+  const auto most = std::clamp<int64_t>(left.count(), 0, INT_MAX);
+  const int ready = poll(&door, 1, static_cast<int>(most));
+  if (ready < 0) return errno == EINTR;
+  return (door.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }
 
 void AwaitWriters(const Storage& storage, std::string_view run,

@@ -17,24 +17,33 @@ namespace smdebug::run {
 // writer's presence, and the writer's doorkeeper hangs up when everything that
 // had ended then can be read.
 
-// Answers readers, on a thread of its own, for as long as it lives. Without a
-// presence nobody comes.
+// Answers readers, on a thread of its own, for as long as it lives, and shows
+// from time to time that the process is alive, before anything is written.
+// Without a presence nobody comes.
 //
 // To be destroyed by the process that made it, after its writer is done.
 class Doorkeeper {
  public:
-  // `publish` returns when everything that has ended can be read, or never
-  // will; it does not throw.
-  Doorkeeper(const Presence& presence, std::function<void()> publish);
+  // What they throw is of no consequence.
+  struct Duties {
+    // Returns when everything that has ended can be read, or never will.
+    std::function<void()> publish;
+    std::function<void()> show_life;
+    std::chrono::milliseconds show_life_every;
+  };
+
+  Doorkeeper(const Presence& presence, Duties duties);
   ~Doorkeeper();
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
  private:
   void Run();
+  // False if nobody can come any more.
+  bool AwaitCaller(std::chrono::steady_clock::time_point until) const;
 
   const base::Fd door_;
-  const std::function<void()> publish_;
+  const Duties duties_;
   std::thread thread_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,11 @@ struct Job {
 
 // That of this process.
 Job ThisJob();
+
+// Whether process `pid` of this machine may be of the same job: by its name, a
+// proof, or since one has started the other. By what its environment was when
+// it started.
+bool MayShareJob(int64_t pid);
 
 // Whether one of the proofs is in both lists.
 bool SharesProof(std::span<const std::string> a,

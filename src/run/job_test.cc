@@ -1,5 +1,8 @@
 #include "src/run/job.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +54,19 @@ TEST_F(JobTest, IsProvedByItsMeetingPlaceAndItsParent) {
   const ScopedEnvironment address("MASTER_ADDR", "10.0.0.1");
   const ScopedEnvironment port("MASTER_PORT", "29500");
   EXPECT_THAT(ThisJob().proofs, Contains("rendezvous 10.0.0.1:29500"));
+}
+
+TEST_F(JobTest, MayBeThatOfAParentOrOfAnotherChild) {
+  EXPECT_TRUE(MayShareJob(getppid()));
+  const ScopedEnvironment name("SMDEBUG_JOB_ID", "mine");
+  EXPECT_TRUE(MayShareJob(getppid()));
+  EXPECT_FALSE(MayShareJob(int64_t{1} << 40));
+  const pid_t child = fork();
+  if (child == 0) _exit(MayShareJob(getppid()) ? 0 : 1);
+  EXPECT_TRUE(MayShareJob(child));
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(JobTest, ALoopbackAddressIsOfItsMachine) {

@@ -1,21 +1,14 @@
 #include "src/run/ledger.h"
 
+#include <type_traits>
+
 #include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
 
 namespace smdebug {
 
 HookStats& HookStats::operator+=(const HookStats& other) noexcept {
-  steps_saved += other.steps_saved;
-  values_saved += other.values_saved;
-  bytes_saved += other.bytes_saved;
-  scalars_saved += other.scalars_saved;
-  stalls += other.stalls;
-  stalled_seconds += other.stalled_seconds;
-  dropped += other.dropped;
-  skipped += other.skipped;
-  errors += other.errors;
-  lost += other.lost;
+  ForEach([&](std::string_view, auto count) { this->*count += other.*count; });
   return *this;
 }
 
@@ -40,17 +33,17 @@ void VisitFields(LedgerType& ledger, Visitor& visitor) {
   visitor.Text("ending", ledger.ending);
   visitor.Text("reason", ledger.reason);
   visitor.Whole("last_step", ledger.last_step, -1);
-  visitor.Whole("steps_saved", ledger.stats.steps_saved, 0);
-  // The name that the first runs gave it.
-  visitor.Whole("tensors_saved", ledger.stats.values_saved, 0);
-  visitor.Whole("bytes_saved", ledger.stats.bytes_saved, 0);
-  visitor.Whole("scalars_saved", ledger.stats.scalars_saved, 0);
-  visitor.Whole("stalls", ledger.stats.stalls, 0);
-  visitor.Real("stalled_seconds", ledger.stats.stalled_seconds);
-  visitor.Whole("dropped", ledger.stats.dropped, 0);
-  visitor.Whole("skipped", ledger.stats.skipped, 0);
-  visitor.Whole("errors", ledger.stats.errors, 0);
-  visitor.Whole("lost", ledger.stats.lost, 0);
+  HookStats::ForEach([&](std::string_view name, auto count) {
+    auto& value = ledger.stats.*count;
+    // The name that the first runs gave it.
+    if (name == "values_saved") name = "tensors_saved";
+    if constexpr (std::is_floating_point_v<
+                      std::remove_cvref_t<decltype(value)>>) {
+      visitor.Real(name, value);
+    } else {
+      visitor.Whole(name, value, 0);
+    }
+  });
 }
 
 struct FieldWriter {

@@ -6,28 +6,41 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/abstract_address.h"
+#include "src/base/fnv1a.h"
+#include "src/base/host.h"
 
 namespace smdebug::run {
 namespace {
-
-uint64_t Fnv1a(std::string_view text, uint64_t hash) {
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return hash;
-}
 
 // Where the store is, whatever path leads there.
 std::string PlaceOf(const Storage& storage) {
   struct stat status {};
   if (stat(storage.root().c_str(), &status) != 0) return storage.root();
   return fmt::format("{}:{}", status.st_dev, status.st_ino);
+}
+
+constexpr std::string_view kNamePrefix = "smdebug-";
+
+// The names of this kind by "socket:[<inode>]", as descriptors have it.
+std::map<std::string, std::string> NamesByTarget() {
+  std::map<std::string, std::string> names;
+  std::ifstream table("/proc/net/unix");
+  std::string line;
+  while (std::getline(table, line)) {
+    const size_t end = line.rfind(fmt::format(" @{}", kNamePrefix));
+    if (end == std::string::npos) continue;
+    const size_t inode = line.find_last_of(' ', end - 1) + 1;
+    names.emplace(fmt::format("socket:[{}]", line.substr(inode, end - inode)),
+                  line.substr(end + 2));
+  }
+  return names;
 }
 
 // The inode of the abstract socket `name`; empty if there is none.
@@ -59,13 +72,33 @@ base::Fd Presence::Share() const {
   return base::Fd(fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0));
 }
 
+std::optional<Line> Connect(const std::string& name) {
+  Line line = {.fd = base::Fd(socket(
+                   AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
+  const base::AbstractAddress address(name);
+  ucred owner{};
+  socklen_t size = sizeof(owner);
+  if (!line.fd.valid() ||
+      connect(line.fd.get(), address.get(), address.length()) != 0 ||
+      getsockopt(line.fd.get(), SOL_SOCKET, SO_PEERCRED, &owner, &size) != 0) {
+    return std::nullopt;
+  }
+  // A process that it has forked may hold its socket when it is gone.
+  const auto status = base::FindProcessStatus(owner.pid);
+  if (!status || status->HasEnded()) return std::nullopt;
+  line.pid = owner.pid;
+  return line;
+}
+
 std::string PresenceName(const Storage& storage, std::string_view run,
                          std::string_view worker) {
-  const std::string text =
-      fmt::format("{}\n{}\n{}", PlaceOf(storage), run, worker);
-  return fmt::format("smdebug-{:016x}{:016x}",
-                     Fnv1a(text, 0xcbf29ce484222325ULL),
-                     Fnv1a(text, 0x9ae16a3b2f90404fULL));
+  return NameFor({PlaceOf(storage), run, worker});
+}
+
+std::string NameFor(std::initializer_list<std::string_view> words) {
+  const std::string text = fmt::format("{}", fmt::join(words, "\n"));
+  return fmt::format("{}{:016x}{:016x}", kNamePrefix, base::Fnv1a(text),
+                     base::Fnv1a(text, 0x9ae16a3b2f90404fULL));
 }
 
 bool IsPresent(int64_t pid, const std::string& name) {
@@ -81,6 +114,24 @@ bool IsPresent(int64_t pid, const std::string& name) {
     if (std::filesystem::read_symlink(*files, gone) == target) return true;
   }
   return false;
+}
+
+bool IsPresentElsewhere(int64_t pid, const std::string& name) {
+  const auto names = NamesByTarget();
+  bool is_elsewhere = false;
+  std::error_code error;
+  std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid),
+                                            error);
+  for (; !error && files != std::filesystem::directory_iterator();
+       files.increment(error)) {
+    std::error_code gone;
+    const auto target = std::filesystem::read_symlink(*files, gone).string();
+    const auto found = names.find(target);
+    if (found == names.end()) continue;
+    if (found->second == name) return false;
+    is_elsewhere = true;
+  }
+  return is_elsewhere && !error;
 }
 
 }  // namespace smdebug::run

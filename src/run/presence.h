@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,18 @@ class Presence {
   base::Fd socket_;
 };
 
+// A connection to a process, by a name that it has.
+struct Line {
+  base::Fd fd;
+  int64_t pid = 0;
+};
+
+// To the living process that listens to `name`; nullopt if there is none.
+std::optional<Line> Connect(const std::string& name);
+
+// The name that stands for `words`.
+std::string NameFor(std::initializer_list<std::string_view> words);
+
 // The name of `worker` of run `run` in `storage`.
 std::string PresenceName(const Storage& storage, std::string_view run,
                          std::string_view worker);
@@ -34,5 +48,9 @@ std::string PresenceName(const Storage& storage, std::string_view run,
 // Whether process `pid` of this machine holds `name`. False as well if this
 // process may not look, as at processes of other users.
 bool IsPresent(int64_t pid, const std::string& name);
+
+// Whether process `pid` of this machine is seen to be a worker of some folder,
+// and not the one of `name`. False if this process may not look.
+bool IsPresentElsewhere(int64_t pid, const std::string& name);
 
 }  // namespace smdebug::run

@@ -51,7 +51,7 @@ RunFolder::~RunFolder() {
 }
 
 void RunFolder::CheckEnterable() const {
-  MakePlan(LookAt(*storage_));
+  CheckMovable(MakePlan(LookAt(*storage_)));
   CheckWritable();
 }
 
@@ -65,13 +65,10 @@ Entered RunFolder::Enter() {
       continue;
     }
     if (plan.join) {
-      run_id_ = survey.id;
-      entered_ = true;
-      storage_->Hold();
-      const bool again = SetAsideOwnFiles();
-      Begin();
-      return again ? Entered::kContinued : Entered::kJoined;
+      if (const auto entered = TryToJoin(survey)) return *entered;
+      continue;
     }
+    CheckMovable(plan);
     // An identity that was used here is of another run.
     const bool is_used =
         !options_.run_id.empty() && survey.id == options_.run_id;
@@ -80,11 +77,65 @@ Entered RunFolder::Enter() {
     entered_ = true;
     storage_->Hold();
     SMDEBUG_KILL_POINT("after_claim");
-    if (!plan.moving.empty()) SetAside(plan.moving);
+    if (!plan.moving.empty()) SetAside(plan.moving, survey.info.state);
     Begin();
+    if (!KeepClaim(run_id_)) {
+      StepBack();
+      RefuseAsTaken();
+    }
     SMDEBUG_KILL_POINT("after_enter");
     return Entered::kNew;
   }
+}
+
+std::optional<Entered> RunFolder::TryToJoin(const Survey& survey) {
+  // Nothing is moved of a run that another has begun meanwhile.
+  if (ReadClaim(*storage_) != survey.claim) return std::nullopt;
+  run_id_ = survey.id;
+  entered_ = true;
+  storage_->Hold();
+  const bool again = SetAsideOwnFiles();
+  Begin();
+  if (KeepClaim(survey.claim->run)) {
+    return again ? Entered::kContinued : Entered::kJoined;
+  }
+  StepBack();
+  return std::nullopt;
+}
+
+// Whoever found the run without a living process, before this one's ledger was
+// there, can no longer take the claim then, and has to look again.
+bool RunFolder::KeepClaim(std::string_view run) {
+  while (const auto found = storage_->ReadVersioned(kClaimKey)) {
+    const auto claim = ParseClaim(found->text);
+    if (!claim || claim->run != run) return false;
+    if (storage_->ReplaceIfUnchanged(kClaimKey, found->version,
+                                     base::AsBytes(found->text))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void RunFolder::StepBack() {
+  reserve_ = nullptr;
+  presence_ = {};
+  entered_ = false;
+  const std::string key = LedgerKey(options_.worker);
+  const auto blob = storage_->Read(key);
+  // It may have been set aside, and the name be another's by now.
+  if (blob && ParseLedger(blob->text(), key).run == run_id_) {
+    storage_->Remove(key);
+  }
+}
+
+void RunFolder::RefuseAsTaken() const {
+  if (const auto claim = ReadClaim(*storage_)) {
+    throw RunBusyError(storage_->root(), claim->host, claim->pid,
+                       claim->worker);
+  }
+  throw Error(fmt::format("{}: another process has taken the folder meanwhile",
+                          storage_->root()));
 }
 
 RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
@@ -95,7 +146,7 @@ RunFolder::Plan RunFolder::MakePlan(const Survey& survey) const {
     throw RunBusyError(storage_->root(), writer->host, writer->pid,
                        writer->worker);
   }
-  if (survey.claim && !info.over()) {
+  if (survey.claim && (!info.over() || IsAwaited(survey))) {
     if (IsOfThisJob(survey)) {
       if (survey.is_starting()) return {.wait = true};
       CheckWorkerIsFree(survey);
@@ -131,6 +182,19 @@ bool RunFolder::IsOfThisJob(const Survey& survey) const {
          std::abs(claim.claimed - started_) <= kTogetherSeconds;
 }
 
+bool RunFolder::IsAwaited(const Survey& survey) const {
+  if (survey.marker || survey.is_starting() || survey.ledgers.empty()) {
+    return false;
+  }
+  const auto has_gone_before = [&](const Ledger& ledger) {
+    return ledger.closed && ledger.worker != options_.worker &&
+           std::abs(ledger.updated - started_) <= kTogetherSeconds;
+  };
+  return std::ssize(survey.ledgers) < options_.num_workers &&
+         std::ranges::all_of(survey.ledgers, has_gone_before) &&
+         IsOfThisJob(survey);
+}
+
 bool RunFolder::WasOfThisJob(const Survey& survey) const {
   if (options_.num_workers == 1) return false;
   if (!options_.run_id.empty() && options_.run_id == survey.id) return true;
@@ -164,6 +228,17 @@ int64_t RunFolder::CountPrevious() const {
 void RunFolder::CheckWritable() const {
   // Destroyed before it is published, it leaves nothing behind.
   MakeReserve(fmt::format("{}.{}", kClaimKey, getpid()));
+}
+
+void RunFolder::CheckMovable(const Plan& plan) const {
+  if (plan.moving.empty()) return;
+  const std::string_view folder = FolderOf(kPreviousPrefix);
+  // What is not there yet can be made where a claim can be.
+  if (storage_->List(kPreviousPrefix, {}, 1).empty() &&
+      storage_->FindLink(folder).empty()) {
+    return;
+  }
+  MakeReserve(fmt::format("{}{}.{}", kPreviousPrefix, kClaimKey, getpid()));
 }
 
 std::unique_ptr<PendingFile> RunFolder::MakeReserve(
@@ -214,10 +289,7 @@ bool RunFolder::TakeClaim(const std::optional<VersionedText>& found,
 // From the claim that names `target` on, the run before is no longer the run of
 // the folder, so it need not be whole there until it is whole in `target`. A
 // start that is killed meanwhile leaves the rest to the next one.
-void RunFolder::SetAside(const std::string& target) {
-  base::LogWarning(
-      "{} holds a run that did not finish; it is now under {} inside it",
-      storage_->root(), target);
+void RunFolder::SetAside(const std::string& target, RunState state) {
   for (const std::string_view prefix : kRunPrefixes) {
     storage_->MoveAll(prefix, target + std::string(prefix));
     SMDEBUG_KILL_POINT("after_move");
@@ -226,11 +298,14 @@ void RunFolder::SetAside(const std::string& target) {
     storage_->Move(kEndMarkerKey, target + std::string(kEndMarkerKey));
   }
   SMDEBUG_KILL_POINT("after_set_aside");
+  // A finished one had no marker, or was an earlier start of this job.
+  base::LogWarning(
+      "{} held a run that {}; it is now under {} inside it", storage_->root(),
+      state == RunState::kFinished ? "had finished" : "did not finish", target);
   const auto found = storage_->ReadVersioned(kClaimKey);
   const auto claim = found ? ParseClaim(found->text) : std::nullopt;
   if (claim && claim->run == run_id_ && TakeClaim(found, "")) return;
-  throw Error(fmt::format("{}: another process has taken the folder meanwhile",
-                          storage_->root()));
+  RefuseAsTaken();
 }
 
 bool RunFolder::SetAsideOwnFiles() {
@@ -248,7 +323,10 @@ bool RunFolder::SetAsideOwnFiles() {
       "{}: {} comes a second time; the {} of its first are now under {}",
       storage_->root(), options_.worker,
       base::Counted(static_cast<int64_t>(old.size()), "file"), target);
-  for (const std::string& key : old) storage_->Move(key, target + key);
+  for (const std::string& key : old) {
+    storage_->Move(key, target + key);
+    SMDEBUG_KILL_POINT("after_own_move");
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,9 @@ class RunFolder {
   Plan MakePlan(const Survey& survey) const;
   // Whether a worker of this job has begun the run that is being written.
   bool IsOfThisJob(const Survey& survey) const;
+  // Whether workers of this job that have closed were so fast that this one
+  // comes after them.
+  bool IsAwaited(const Survey& survey) const;
   // Whether the run that has ended was of this job, by its name alone.
   bool WasOfThisJob(const Survey& survey) const;
   bool HasOldFiles() const;
@@ -90,14 +94,24 @@ class RunFolder {
   int64_t CountPrevious() const;
   void CheckWorkerIsFree(const Survey& survey) const;
   void CheckWritable() const;
+  // Throws IoError if a run cannot be moved to where runs were moved before.
+  void CheckMovable(const Plan& plan) const;
   // Takes some room in the store, until the file is destroyed. Throws IoError.
   std::unique_ptr<PendingFile> MakeReserve(const std::string& key) const;
   // What comes first once the folder is this worker's.
   void Begin();
+  // Nothing if the run of `survey` is no longer that of the folder.
+  std::optional<Entered> TryToJoin(const Survey& survey);
+  // False if the claim is no longer that of `run`; else nobody who has not seen
+  // this worker's ledger can take it.
+  bool KeepClaim(std::string_view run);
+  // For a run that another has taken the folder from.
+  void StepBack();
+  [[noreturn]] void RefuseAsTaken() const;
   // False if another process was faster.
   bool TakeClaim(const std::optional<VersionedText>& found,
                  const std::string& moving);
-  void SetAside(const std::string& target);
+  void SetAside(const std::string& target, RunState state);
   // Moves what an earlier process of this worker wrote; tells whether it did.
   bool SetAsideOwnFiles();
   std::string PlaceForOwnFiles() const;

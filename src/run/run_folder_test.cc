@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@
 #include "src/run/keys.h"
 #include "src/run/survey.h"
 #include "tests/testing/files.h"
+#include "tests/testing/log_capture.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wrapped_storage.h"
 
@@ -83,6 +85,32 @@ class RunFolderTest : public ::testing::Test {
                           .host = base::HostName(),
                           .pid = pid,
                           .start = 77}));
+  }
+
+  // As if the ledger were of another process than this one.
+  void PretendPid(const std::string& worker, int64_t pid) {
+    const std::string key = LedgerKey(worker);
+    Ledger ledger = ParseLedger(*GetFile(*storage_, key), key);
+    ledger.pid = pid;
+    ledger.start = base::ProcessStart(pid);
+    PutFile(*storage_, key, ToJson(ledger));
+  }
+  void PretendGone(const std::string& worker) {
+    PretendPid(worker, DeadProcess());
+  }
+  void PretendAlive(const std::string& worker) { PretendPid(worker, getpid()); }
+
+  // Writes what "job 1" leaves whose other worker never came.
+  std::string LeaveAlone(const std::string& worker, Ending ending,
+                         std::string_view reason = {}) {
+    auto folder = OneOfTwo(worker, "job 1");
+    folder->Enter();
+    folder->Leave({}, ending, reason);
+    PretendGone(worker);
+    Claim claim = *ParseClaim(*GetFile(*storage_, kClaimKey));
+    claim.pid = DeadProcess();
+    PutFile(*storage_, kClaimKey, ToJson(claim));
+    return claim.run;
   }
 
   bool Ended() const { return storage_->Stat(kEndMarkerKey).has_value(); }
@@ -411,24 +439,73 @@ TEST_F(RunFolderTest, ASecondJobOfManyIsNotLetIntoAFinishedRun) {
   EXPECT_TRUE(GetFile(*storage_, "previous/1/training_job_end.ts"));
 }
 
-TEST_F(RunFolderTest, AReRunWithFewerWorkersDoesNotCountOldLedgers) {
-  auto crashed = OneOfTwo("worker_1", "job 1");
-  crashed->Enter();
-  crashed->Leave({}, Ending::kFailed);
-  crashed.reset();
-  // The other one never came, and this process is not it.
-  Claim claim = *ParseClaim(*GetFile(*storage_, kClaimKey));
-  claim.pid = DeadProcess();
-  PutFile(*storage_, kClaimKey, ToJson(claim));
+TEST_F(RunFolderTest, ARunWhoseLastWorkerNeverCameIsJudgedAtOnce) {
+  for (const Ending ending :
+       {Ending::kFinished, Ending::kFailed, Ending::kInterrupted}) {
+    storage_ = OpenMemoryStorage();
+    LeaveAlone("worker_1", ending, "why");
+    const bool finished = ending == Ending::kFinished;
+    EXPECT_EQ(RunStateName(Info().state),
+              finished ? "killed" : EndingName(ending));
+    EXPECT_EQ(
+        Info().reason,
+        finished ? "1 of 2 workers closed, and the others never came" : "why");
+    // It is nobody's any more.
+    EXPECT_EQ(Single()->Enter(), Entered::kNew);
+    EXPECT_TRUE(GetFile(*storage_, "previous/1/ledger/worker_1.json"));
+  }
+}
+
+TEST_F(RunFolderTest, ARunWhoseLastWorkerHasNotComeRunsWhileAnotherIsThere) {
+  auto first = OneOfTwo("worker_1", "job 1");
+  first->Enter();
+  first->Leave({}, Ending::kFailed, "why");
+  EXPECT_EQ(Info(),
+            (RunInfo{.id = first->run_id(), .state = RunState::kRunning}));
+}
+
+TEST_F(RunFolderTest, AWorkerThatComesAfterTheOthersHaveClosedJoinsThem) {
+  const std::string run = LeaveAlone("worker_1", Ending::kFinished);
+  auto late = OneOfTwo("worker_0", "job 1");
+  EXPECT_EQ(late->Enter(), Entered::kJoined);
+  EXPECT_EQ(late->run_id(), run);
+  late->Leave({}, Ending::kFinished);
+  EXPECT_TRUE(Ended());
+  EXPECT_EQ(Info().state, RunState::kFinished);
+}
+
+TEST_F(RunFolderTest, OfARunThatOthersWriteWhoIsGoneIsNamed) {
+  auto first = OneOfTwo("worker_0");
+  first->Enter();
+  const pid_t gone = DeadProcess();
+  PutFile(*storage_, LedgerKey("worker_1"),
+          ToJson(Ledger{.worker = "worker_1",
+                        .num_workers = 2,
+                        .run = first->run_id(),
+                        .host = base::HostName(),
+                        .machine = base::MachineId(),
+                        .pid = gone,
+                        .start = 77}));
+  EXPECT_EQ(Info().state, RunState::kRunning);
+  EXPECT_EQ(Info().reason, fmt::format("worker_1 (process {} on {}) is gone",
+                                       gone, base::HostName()));
+}
+
+TEST_F(RunFolderTest, AJobThatIsStartedAgainDoesNotJoinItsOwnPast) {
+  // By the name of the worker, or by the time.
+  LeaveAlone("worker_1", Ending::kFinished);
+  EXPECT_EQ(OneOfTwo("worker_1", "job 1")->Enter(), Entered::kNew);
+  storage_ = OpenMemoryStorage();
+  LeaveAlone("worker_1", Ending::kFinished);
   Ledger ledger =
       ParseLedger(*GetFile(*storage_, LedgerKey("worker_1")), "ledger");
-  ledger.pid = claim.pid;
-  PutFile(*storage_, LedgerKey("worker_1"), ToJson(ledger));
-  // For a while it may still come.
-  EXPECT_EQ(Info().state, RunState::kRunning);
   ledger.updated -= 3600;
   PutFile(*storage_, LedgerKey("worker_1"), ToJson(ledger));
-  EXPECT_EQ(Info().state, RunState::kKilled);
+  EXPECT_EQ(OneOfTwo("worker_0", "job 1")->Enter(), Entered::kNew);
+}
+
+TEST_F(RunFolderTest, AReRunWithFewerWorkersDoesNotCountOldLedgers) {
+  LeaveAlone("worker_1", Ending::kFailed);
   auto folder = OneOfTwo("worker_0", "job 2");
   EXPECT_EQ(folder->Enter(), Entered::kNew);
   folder->Leave({}, Ending::kFinished);
@@ -500,9 +577,12 @@ TEST_F(RunFolderTest, WhoLeavesStillHasTheFolderUntilTheMarkerIsThere) {
 
   ledger.pid = DeadProcess();
   PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
-  EXPECT_EQ(Info().state, RunState::kKilled);
-  EXPECT_THAT(Info().reason, HasSubstr("end marker"));
+  EXPECT_EQ(Info().state, RunState::kFinished);
+  EXPECT_THAT(Info().reason, HasSubstr("end marker is missing"));
+  const smdebug::testing::LogCapture log;
   EXPECT_EQ(Single()->Enter(), Entered::kNew);
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("held a run that had finished;"
+                                                 " it is now under")));
   EXPECT_TRUE(GetFile(*storage_, "previous/1/ledger/worker_0.json"));
 }
 
@@ -594,21 +674,23 @@ TEST_F(RunFolderTest, OfManyWorkersThatStartTogetherOneMovesAndAllWrite) {
   }
 }
 
-// Does something once, before a key is read.
-class ReadWatcher final : public smdebug::testing::WrappedStorage {
+// Does something once, before an operation on a key.
+class Meddler final : public smdebug::testing::WrappedStorage {
  public:
-  ReadWatcher(std::shared_ptr<Storage> inner, std::string key,
-              std::function<void()> act)
+  Meddler(std::shared_ptr<Storage> inner, Operation operation, std::string key,
+          std::function<void()> act)
       : WrappedStorage(std::move(inner)),
+        operation_(operation),
         key_(std::move(key)),
         act_(std::move(act)) {}
 
  private:
   void Before(Operation operation, std::string_view key) const override {
-    if (operation != Operation::kRead || key != key_) return;
+    if (operation != operation_ || key != key_) return;
     if (const auto act = std::exchange(act_, nullptr)) act();
   }
 
+  const Operation operation_;
   const std::string key_;
   mutable std::function<void()> act_;
 };
@@ -622,12 +704,91 @@ TEST_F(RunFolderTest, AWorkerThatLooksWhileAnotherSetsARunAsideJoinsTheNewOne) {
                         .updated = base::WallSeconds(),
                         .closed = true}));
   const auto first = OneOfTwo("worker_1");
-  const auto watched = std::make_shared<ReadWatcher>(
-      storage_, LedgerKey("worker_2"),
+  const auto watched = std::make_shared<Meddler>(
+      storage_, Operation::kRead, LedgerKey("worker_2"),
       [&] { EXPECT_EQ(first->Enter(), Entered::kNew); });
   RunFolder second(watched, {.worker = "worker_0", .num_workers = 2});
   EXPECT_EQ(second.Enter(), Entered::kJoined);
   EXPECT_EQ(second.run_id(), first->run_id());
+}
+
+TEST_F(RunFolderTest, WhoJoinsARunThatAnotherJobTakesMeanwhileLooksAgain) {
+  const auto claimant = OneOfTwo("worker_0", "job 1");
+  claimant->Enter();
+  const auto other = OneOfTwo("worker_0", "job 2");
+  const auto meddled = std::make_shared<Meddler>(
+      storage_, Operation::kCreate, LedgerKey("worker_1"), [&] {
+        PretendGone("worker_0");
+        EXPECT_EQ(other->Enter(), Entered::kNew);
+      });
+  RunFolder late(
+      meddled,
+      {.worker = "worker_1", .num_workers = 2, .job = {.name = "job 1"}});
+  EXPECT_THROW(late.Enter(), RunBusyError);
+  EXPECT_THAT(Keys(*storage_, "ledger/"), ElementsAre("ledger/worker_0.json"));
+  EXPECT_EQ(LookAt(*storage_).id, other->run_id());
+}
+
+TEST_F(RunFolderTest, WhoJoinsARunThatItsJobBeginsAnewMeanwhileJoinsTheNewOne) {
+  const auto claimant = OneOfTwo("worker_0", "job 1");
+  claimant->Enter();
+  const auto again = OneOfTwo("worker_0", "job 1");
+  const auto meddled = std::make_shared<Meddler>(
+      storage_, Operation::kCreate, LedgerKey("worker_1"), [&] {
+        PretendGone("worker_0");
+        EXPECT_EQ(again->Enter(), Entered::kNew);
+      });
+  RunFolder late(
+      meddled,
+      {.worker = "worker_1", .num_workers = 2, .job = {.name = "job 1"}});
+  EXPECT_EQ(late.Enter(), Entered::kJoined);
+  EXPECT_EQ(late.run_id(), again->run_id());
+  EXPECT_NE(late.run_id(), claimant->run_id());
+  EXPECT_THAT(Keys(*storage_, "ledger/"),
+              ElementsAre("ledger/worker_0.json", "ledger/worker_1.json"));
+}
+
+// It looked before the joining worker could be seen, and comes too late.
+TEST_F(RunFolderTest, WhoHasJoinedKeepsTheRunFromOneThatLookedBefore) {
+  const auto claimant = OneOfTwo("worker_0", "job 1");
+  claimant->Enter();
+  PretendGone("worker_0");
+  const auto other = OneOfTwo("worker_0", "job 2");
+  const auto late = OneOfTwo("worker_1", "job 1");
+  const auto meddled = std::make_shared<Meddler>(
+      storage_, Operation::kReplace, std::string(kClaimKey), [&] {
+        PretendAlive("worker_0");
+        EXPECT_EQ(late->Enter(), Entered::kJoined);
+        PretendGone("worker_0");
+      });
+  RunFolder too_late(
+      meddled,
+      {.worker = "worker_0", .num_workers = 2, .job = {.name = "job 2"}});
+  EXPECT_THROW(too_late.Enter(), RunBusyError);
+  EXPECT_EQ(LookAt(*storage_).id, claimant->run_id());
+}
+
+TEST_F(RunFolderTest, WhoLosesTheClaimWhileItEntersIsRefused) {
+  LeaveKilledRun();
+  const Claim taken = {.run = "another",
+                       .worker = "worker_0",
+                       .host = "elsewhere",
+                       .pid = 12,
+                       .start = 1,
+                       .claimed = base::WallSeconds()};
+  const auto meddled = std::make_shared<Meddler>(
+      storage_, Operation::kCreate, LedgerKey("worker_0"),
+      [&] { PutFile(*storage_, kClaimKey, ToJson(taken)); });
+  RunFolder folder(meddled, {.worker = "worker_0"});
+  try {
+    folder.Enter();
+    FAIL() << "let in";
+  } catch (const RunBusyError& error) {
+    EXPECT_EQ(error.host(), "elsewhere");
+    EXPECT_EQ(error.pid(), 12);
+  }
+  EXPECT_FALSE(GetFile(*storage_, LedgerKey("worker_0")));
+  EXPECT_EQ(ParseClaim(*GetFile(*storage_, kClaimKey)), taken);
 }
 
 TEST(RunFolderOnDiskTest, AFolderThatCannotBeWrittenIsRefused) {
@@ -635,6 +796,41 @@ TEST(RunFolderOnDiskTest, AFolderThatCannotBeWrittenIsRefused) {
   RunFolder folder(OpenLocalStorage("/proc/self/fdinfo"), {.worker = "w"});
   EXPECT_THROW(folder.CheckEnterable(), IoError);
   EXPECT_THROW(folder.Enter(), IoError);
+}
+
+TEST(RunFolderOnDiskTest, ARunThatCannotBeSetAsideIsRefusedAndStays) {
+  const smdebug::testing::TempDir dir;
+  const std::string root = dir.path().string();
+  const auto storage = OpenLocalStorage(root);
+  PutFile(*storage, kIndex, "old");
+  std::filesystem::create_directory(root + "/elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", root + "/previous");
+  RunFolder folder(storage, {.worker = "worker_0"});
+  const smdebug::testing::LogCapture log;
+  EXPECT_THROW(folder.CheckEnterable(), IoError);
+  EXPECT_THROW(folder.Enter(), IoError);
+  EXPECT_THAT(log.lines(), IsEmpty());
+  EXPECT_THAT(Keys(*storage), ElementsAre(kIndex));
+}
+
+TEST(RunFolderOnDiskTest, ACopyOfARunThatIsWrittenIsNotCalledRunning) {
+  const smdebug::testing::TempDir dir;
+  const std::string root = dir.path().string();
+  RunFolder folder(OpenLocalStorage(root + "/run"), {.worker = "worker_0"});
+  folder.Enter();
+  std::filesystem::copy(root + "/run", root + "/copy",
+                        std::filesystem::copy_options::recursive);
+  EXPECT_EQ(LookAtRun(*OpenLocalStorage(root + "/run")).state,
+            RunState::kRunning);
+  const auto copy = OpenLocalStorage(root + "/copy");
+  EXPECT_EQ(LookAtRun(*copy).state, RunState::kUnknown);
+  EXPECT_THAT(LookAtRun(*copy).reason, HasSubstr("writes another folder"));
+  // Nothing else is decided by it.
+  RunFolder other(copy, {.worker = "worker_0"});
+  EXPECT_THROW(other.CheckEnterable(), RunBusyError);
+  std::filesystem::rename(root + "/run", root + "/renamed");
+  EXPECT_EQ(LookAtRun(*OpenLocalStorage(root + "/renamed")).state,
+            RunState::kRunning);
 }
 
 TEST(RunFolderOnDiskTest, CheckingLeavesNoFileBehind) {

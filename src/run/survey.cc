@@ -16,6 +16,7 @@
 #include "src/base/json_writer.h"
 #include "src/base/text.h"
 #include "src/run/keys.h"
+#include "src/run/presence.h"
 
 namespace smdebug {
 
@@ -72,11 +73,6 @@ bool Lives(const Trace& trace) {
   return base::WallSeconds() - trace.seen <= kSilenceSeconds;
 }
 
-std::optional<Claim> ReadClaim(const Storage& storage) {
-  const auto blob = storage.Read(kClaimKey);
-  return blob ? ParseClaim(blob->text()) : std::nullopt;
-}
-
 std::optional<EndMarker> ReadMarker(const Storage& storage) {
   const auto blob = storage.Read(kEndMarkerKey);
   return blob ? std::optional(ParseEndMarker(blob->text())) : std::nullopt;
@@ -92,6 +88,28 @@ std::string WhoIsGone(const Ledger& ledger) {
                      ledger.host);
 }
 
+// Of a run that others write still; empty if nobody is gone.
+std::string WhoAreGone(const Survey& survey) {
+  std::string text;
+  int64_t more = 0;
+  for (const Ledger& ledger : survey.ledgers) {
+    if (ledger.closed || IsAlive(ledger)) continue;
+    if (text.empty()) {
+      text = WhoIsGone(ledger);
+    } else {
+      ++more;
+    }
+  }
+  return more == 0 ? text
+                   : fmt::format("{}, and so {} {} more", text,
+                                 more == 1 ? "is" : "are", more);
+}
+
+// All workers have said that they have closed, and the claim is still there.
+constexpr std::string_view kNoMarker =
+    "its end marker is missing: it could not be written, or the last process "
+    "was ended just before";
+
 RunState StateOf(Ending ending) {
   switch (ending) {
     case Ending::kFailed:
@@ -105,6 +123,11 @@ RunState StateOf(Ending ending) {
 }
 
 }  // namespace
+
+std::optional<Claim> ReadClaim(const Storage& storage) {
+  const auto blob = storage.Read(kClaimKey);
+  return blob ? ParseClaim(blob->text()) : std::nullopt;
+}
 
 std::optional<Ending> ParseEnding(std::string_view text) noexcept {
   for (const Ending ending :
@@ -158,6 +181,7 @@ bool IsAlive(const Ledger& ledger) {
 namespace {
 
 RunInfo JudgeNow(const Survey& survey);
+void JudgeCopy(const Storage& storage, Survey& survey);
 
 // Without the judgement, of files that may change meanwhile.
 Survey LookOnce(const Storage& storage) {
@@ -215,6 +239,7 @@ Survey LookAndJudge(const Storage& storage) {
     Survey survey = LookOnce(storage);
     if (survey.claim && ReadClaim(storage) != survey.claim) continue;
     survey.info = JudgeNow(survey);
+    JudgeCopy(storage, survey);
     return survey;
   }
 }
@@ -223,7 +248,9 @@ Survey LookAndJudge(const Storage& storage) {
 
 Survey LookAt(const Storage& storage) {
   Survey survey = LookAndJudge(storage);
-  if (survey.info.state != RunState::kKilled) return survey;
+  const bool lacks_marker =
+      survey.info.over() && survey.claim && !survey.marker;
+  if (survey.info.state != RunState::kKilled && !lacks_marker) return survey;
   // A process may have written its last word and ended while we looked. Of one
   // that is known to be gone, another look sees everything.
   return LookAndJudge(storage);
@@ -237,6 +264,19 @@ std::string IdentityOf(const Storage& storage) {
     return std::move(marker->run);
   }
   return LookAt(storage).id;
+}
+
+void RequireRun(const Storage& storage, const std::string& id) {
+  const std::string found = IdentityOf(storage);
+  if (found.empty() || found == id) return;
+  throw RunReplacedError(storage.root(), id, found);
+}
+
+void RequireRunToWrite(const Storage& storage, const std::string& id) {
+  RequireRun(storage, id);
+  if (HoldsRun(storage)) return;
+  throw IoError("write to", storage.root(), IoKind::kMissing,
+                "the run is no longer there");
 }
 
 bool HoldsRun(const Storage& storage) {
@@ -369,7 +409,7 @@ RunInfo JudgeNow(const Survey& survey) {
   }
   if (FindWriter(survey) != nullptr) {
     info.state = RunState::kRunning;
-    info.reason.clear();
+    info.reason = WhoAreGone(survey);
     return info;
   }
   const auto gone = std::ranges::find(survey.ledgers, false, &Ledger::closed);
@@ -378,34 +418,32 @@ RunInfo JudgeNow(const Survey& survey) {
     info.reason = WhoIsGone(*gone);
     return info;
   }
+  const auto is_alive = [](const Ledger& ledger) { return IsAlive(ledger); };
   if (!survey.ledgers.empty() && static_cast<int64_t>(survey.ledgers.size()) >=
                                      survey.ledgers.front().num_workers) {
     // The platform's marker is yet to come.
     info.state = StateOf(word.ending);
     if (!survey.claim) return info;
     // The last to leave gives up the claim, after the marker is there.
-    const auto is_alive = [](const Ledger& ledger) { return IsAlive(ledger); };
     if (std::ranges::any_of(survey.ledgers, is_alive)) {
       info.state = RunState::kRunning;
       info.reason.clear();
     } else if (info.state == RunState::kFinished) {
-      info.state = RunState::kKilled;
-      info.reason = "its last process was ended before it wrote the end marker";
+      info.reason = kNoMarker;
     }
     return info;
   }
-  // Whoever is known has closed; others of the job may be about to enter.
-  const auto is_recent = [](const Ledger& ledger) {
-    return base::WallSeconds() - ledger.updated <= kSilenceSeconds ||
-           IsAlive(ledger);
-  };
+  // Whoever is known has closed, and others have not come.
   if ((survey.claim && IsAlive(*survey.claim)) ||
-      std::ranges::any_of(survey.ledgers, is_recent)) {
+      std::ranges::any_of(survey.ledgers, is_alive)) {
     info.state = RunState::kRunning;
+    info.reason.clear();
   } else if (!survey.ledgers.empty()) {
+    info.state = StateOf(word.ending);
+    if (info.state != RunState::kFinished) return info;
     info.state = RunState::kKilled;
     info.reason = fmt::format(
-        "{} of {} closed, and the others are gone", survey.ledgers.size(),
+        "{} of {} closed, and the others never came", survey.ledgers.size(),
         base::Counted(survey.ledgers.front().num_workers, "worker"));
   } else if (survey.claim) {
     info.state = RunState::kKilled;
@@ -413,6 +451,34 @@ RunInfo JudgeNow(const Survey& survey) {
                               survey.claim->host);
   }
   return info;
+}
+
+// The ledgers of a copied folder name processes that live, and write elsewhere.
+// Nobody is refused or let in for that: where a folder is shown differently to
+// different processes, it may be wrong.
+void JudgeCopy(const Storage& storage, Survey& survey) {
+  std::error_code code;
+  if (survey.info.state != RunState::kRunning || survey.is_starting() ||
+      !std::filesystem::is_directory(storage.root(), code)) {
+    return;
+  }
+  const Ledger* first = nullptr;
+  for (const Ledger& ledger : survey.ledgers) {
+    if (ledger.closed || !IsAlive(ledger)) continue;
+    const bool is_here =
+        ledger.host == base::HostName() && ledger.machine == base::MachineId();
+    if (!is_here ||
+        !IsPresentElsewhere(ledger.pid,
+                            PresenceName(storage, survey.id, ledger.worker))) {
+      return;
+    }
+    if (first == nullptr) first = &ledger;
+  }
+  if (first == nullptr) return;
+  survey.info.state = RunState::kUnknown;
+  survey.info.reason = fmt::format(
+      "{} (process {}) writes another folder, of which this seems to be a copy",
+      first->worker, first->pid);
 }
 
 }  // namespace

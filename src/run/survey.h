@@ -44,6 +44,10 @@ struct Survey {
   bool is_starting() const { return claim && !claim->moving.empty(); }
 };
 
+// The claim of the folder; nullopt if there is none that can be read. Throws
+// IoError.
+std::optional<Claim> ReadClaim(const Storage& storage);
+
 // Throws IoError.
 Survey LookAt(const Storage& storage);
 
@@ -51,6 +55,14 @@ Survey LookAt(const Storage& storage);
 // comes from the claim or the marker, and from one ledger only if there is
 // neither. Throws IoError.
 std::string IdentityOf(const Storage& storage);
+
+// Throws RunReplacedError if the folder holds another run than `id` now; one
+// that was emptied tells nothing. Throws IoError.
+void RequireRun(const Storage& storage, const std::string& id);
+
+// The same for those who are about to write into the folder, which must not
+// make it anew: also throws IoError if it holds no run.
+void RequireRunToWrite(const Storage& storage, const std::string& id);
 
 // Whether there is any file of a run, finished or not, that is not just being
 // set aside. Throws IoError.

@@ -181,5 +181,31 @@ TEST_F(LocalLinksTest, TheRootAndFoldersAboveItMayBeLinks) {
   fs::remove(outside_ / "alias");
 }
 
+TEST_F(LocalLinksTest, TheFirstLinkOnTheWayIsFound) {
+  fs::create_symlink(outside_ / "absent", root_ / "real/dangling");
+  const auto storage = OpenLocalStorage(root_.path().string());
+  EXPECT_EQ(storage->FindLink("away"), "away");
+  EXPECT_EQ(storage->FindLink("away/a/b"), "away");
+  EXPECT_EQ(storage->FindLink("real/away/a"), "real/away");
+  EXPECT_EQ(storage->FindLink("real/link"), "real/link");
+  EXPECT_EQ(storage->FindLink("real/dangling"), "real/dangling");
+  for (const char* key : {"real", "real/file", "real/file/x", "absent/file"}) {
+    EXPECT_EQ(storage->FindLink(key), "") << key;
+  }
+  EXPECT_EQ(OpenMemoryStorage()->FindLink("away"), "");
+}
+
+TEST_F(LocalLinksTest, WhereTheRootIsALinkItIsNotOneOnTheWay) {
+  const TempDir dir;
+  fs::create_directory_symlink(root_.path(), dir / "run");
+  const auto storage = OpenLocalStorage(dir / "run");
+  EXPECT_EQ(storage->FindLink("real/file"), "");
+  EXPECT_EQ(storage->FindLink("real/link"), "real/link");
+  // A store that is held tells of the folder that it holds.
+  storage->Hold();
+  fs::remove(dir / "run");
+  EXPECT_EQ(storage->FindLink("real/link"), "real/link");
+}
+
 }  // namespace
 }  // namespace smdebug

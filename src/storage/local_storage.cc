@@ -173,6 +173,22 @@ class LocalStorage final : public Storage {
     if (!root_.Hold()) storage::ThrowIoError("open", root(), errno);
   }
 
+  std::string FindLink(std::string_view key) const override {
+    for (size_t end = 0; end != std::string_view::npos;) {
+      end = key.find('/', end + 1);
+      const std::string_view part = key.substr(0, end);
+      const storage::Place place = root_.Find(part);
+      struct stat status {};
+      if (!place.folder.valid() ||
+          fstatat(place.folder.get(), place.name.c_str(), &status,
+                  AT_SYMLINK_NOFOLLOW) != 0) {
+        break;
+      }
+      if (S_ISLNK(status.st_mode)) return std::string(part);
+    }
+    return {};
+  }
+
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
     return storage::WatchLocalFiles(root(), folders);

@@ -12,6 +12,8 @@ std::vector<std::optional<Blob>> Storage::ReadMany(
   return blobs;
 }
 
+std::string Storage::FindLink(std::string_view /*key*/) const { return {}; }
+
 void Storage::MoveAll(std::string_view from, std::string_view to) {
   for (const FileInfo& file : List(from)) {
     Move(file.key, std::string(to) + file.key.substr(from.size()));

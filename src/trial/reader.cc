@@ -157,12 +157,7 @@ SnapshotPtr Reader::Gather(const std::function<void(Snapshot&)>& look) {
   return Commit(std::move(draft));
 }
 
-void Reader::CheckIdentity() const {
-  const std::string id = run::IdentityOf(*storage_);
-  // A folder that was emptied tells nothing; whoever writes there goes on.
-  if (id.empty() || id == opened_) return;
-  throw RunReplacedError(storage_->root(), opened_, id);
-}
+void Reader::CheckIdentity() const { run::RequireRun(*storage_, opened_); }
 
 bool Reader::IsAbandoned() {
   const Clock::time_point now = Clock::now();
@@ -243,7 +238,10 @@ std::vector<Damage> Reader::damage() const {
   const SnapshotPtr known = Known();
   std::vector<Damage> all = known->collections->damage();
   for (const auto& [name, bad] : known->scanner.damaged()) {
-    all.push_back({.file = name, .reason = bad.reason, .kind = bad.kind});
+    all.push_back({.file = name,
+                   .reason = bad.reason,
+                   .kind = bad.kind,
+                   .step = bad.item.step});
   }
   const base::MutexLock lock(mu_);
   all.insert(all.end(), value_damage_.begin(), value_damage_.end());

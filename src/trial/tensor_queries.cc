@@ -259,8 +259,10 @@ double Reader::ReadReduction(const Found& found, const Entry& entry) {
 std::optional<double> Reader::NumberOf(const Found& found, const Entry& entry) {
   const Value value = Read(found, entry);
   if (value.dtype() != DType::kString && value.size() == 1) return value.Get(0);
-  NoteDamage(
-      {ContentName(*found.snapshot, entry), NotOneNumber(found), found.name()});
+  NoteDamage({.file = ContentName(*found.snapshot, entry),
+              .reason = NotOneNumber(found),
+              .tensor = found.name(),
+              .step = entry.step});
   return std::nullopt;
 }
 
@@ -304,7 +306,8 @@ void Reader::AwaitContent(const Snapshot& snapshot, const Entry& entry,
   const std::string name = ContentName(snapshot, entry);
   NoteDamage({.file = name,
               .reason = std::string(kReason),
-              .kind = DamageKind::kMissingContent});
+              .kind = DamageKind::kMissingContent,
+              .step = entry.step});
   throw FormatError(name, kReason, DamageKind::kMissingContent);
 }
 
@@ -318,7 +321,11 @@ Value Reader::Decode(const Snapshot& snapshot, TensorId id, const Entry& entry,
     CheckIdentity();
     const std::string name = ContentName(snapshot, entry);
     const std::string reason(error.reason());
-    NoteDamage({name, reason, tensor, error.kind()});
+    NoteDamage({.file = name,
+                .reason = reason,
+                .tensor = tensor,
+                .kind = error.kind(),
+                .step = entry.step});
     throw FormatError(name, fmt::format("{} (step {})", reason, entry.step),
                       error.kind());
   }

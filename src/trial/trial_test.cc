@@ -192,6 +192,22 @@ TEST(TrialOpenTest, CollectionsThatNeverCameEndTheWait) {
   EXPECT_THROW(made.Open(), MissingCollectionFiles);
 }
 
+TEST(TrialOpenTest, OfAJobThatHasEndedWhatIsThereOpens) {
+  TestTrial made;
+  made.run.Declare({"worker_0"}, 2);
+  made.run.Save(3);
+  testing::PutFile(*made.storage, run::LedgerKey("worker_0"),
+                   ToJson(run::Ledger{.worker = "worker_0",
+                                      .num_workers = 2,
+                                      .run = "some",
+                                      .closed = true,
+                                      .ending = "finished"}));
+  Trial& trial = made.Open();
+  EXPECT_EQ(trial.run_info().state, RunState::kKilled);
+  EXPECT_THAT(trial.Workers(), ElementsAre("worker_0"));
+  EXPECT_THAT(trial.Steps(), ElementsAre(3));
+}
+
 TEST(TrialOpenTest, WithoutWaitingOpensWhatIsThere) {
   TrialOptions options = TestTrial::Options();
   options.wait_for_run = false;

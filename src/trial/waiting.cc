@@ -45,7 +45,12 @@ void Reader::AwaitRun() {
     ReadCollections(draft);
     const auto collections = Commit(std::move(draft))->collections;
     if (collections->complete()) return;
-    if (ended) throw MissingCollectionFiles(storage_->root());
+    if (ended) {
+      // A run with an identity tells by its ledgers which worker never came, so
+      // that what the others wrote is read.
+      if (!survey.id.empty() && !collections->workers().empty()) return;
+      throw MissingCollectionFiles(storage_->root());
+    }
     if (!std::exchange(looked_below, true) && !run::HoldsRun(*storage_) &&
         !run::HintAtRunsBelow(storage_->root()).empty()) {
       throw FormatError(storage_->root(), run::WhyNoRun(*storage_));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,12 +144,50 @@ INSTANTIATE_TEST_SUITE_P(Points, SetAsideCrashTest,
                                            "after_enter:1"),
                          NameOfPoint);
 
+using OwnFilesCrashTest = CrashTest;
+
+TEST_P(OwnFilesCrashTest, AWorkerThatComesAgainMovesWhatItLeftToOnePlace) {
+  const auto of_two = [](int64_t rank, std::string kill_at) {
+    return VictimOptions{
+        .tag = 1, .rank = rank, .workers = 2, .kill_at = std::move(kill_at)};
+  };
+  VictimOptions lasting = of_two(1, "");
+  lasting.outlives = 0;
+  Victim other(run_, lasting);
+  other.AwaitLines(1);
+  ASSERT_TRUE(RunVictim(run_, of_two(0, "after_index_publish:3")));
+  // A second kill at the same point must not lead elsewhere.
+  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
+  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
+  ASSERT_FALSE(RunVictim(run_, of_two(0, "")));
+  other.AwaitEnd();
+  EXPECT_EQ(other.exit_code(), 0) << other.output();
+
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFinished);
+  const RunContent content = ReadContent(*storage_);
+  EXPECT_EQ(content.steps.at("worker_0").size(), 10U);
+  EXPECT_EQ(content.steps.at("worker_1").size(), 10U);
+  const auto previous = OpenPrevious(run_, 1);
+  EXPECT_EQ(ReadContent(*previous),
+            (RunContent{.tag = 1, .steps = {{"worker_0", {0, 1, 2}}}}));
+  ExpectAnswers(previous);
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, OwnFilesCrashTest,
+                         ::testing::Values("after_own_move:1",
+                                           "after_own_move:2",
+                                           "after_own_move:3"),
+                         NameOfPoint);
+
 using LeaveCrashTest = CrashTest;
 
 TEST_F(LeaveCrashTest, WithoutItsMarkerARunIsSetAside) {
   ASSERT_TRUE(RunVictim(run_, {.tag = 1, .kill_at = "after_last_ledger:1"}));
   ExpectAnswers(storage_);
-  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFinished);
+  EXPECT_THAT(LookAtRun(*storage_).reason,
+              ::testing::HasSubstr("end marker is missing"));
   EXPECT_EQ(CountSteps(*storage_), 10U);
   ExpectNextStart(run_, ReadContent(*storage_));
 }

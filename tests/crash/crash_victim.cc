@@ -1,6 +1,7 @@
 // crash_victim <out_dir> [key=value ...]: saves steps of known values (see
 // victim.h) and closes, telling on the way how far it is. SMDEBUG_KILL_AT ends
 // it on the way.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "src/run/survey.h"
 #include "tests/crash/victim.h"
 #include "tests/testing/hook.h"
 
@@ -32,6 +34,14 @@ void Save(Hook& hook, float value) {
   hook.EndStep();
 }
 
+bool HasClosed(const Hook& hook, int64_t rank) {
+  return std::ranges::any_of(
+      run::LookAt(*hook.storage()).ledgers, [&](const run::Ledger& ledger) {
+        return ledger.worker == Worker::OfRank(rank, rank + 1).name &&
+               ledger.closed;
+      });
+}
+
 int Run(const std::string& out_dir, std::map<std::string, int64_t> options) {
   const int64_t rank = options["rank"];
   const int64_t steps = options["steps"];
@@ -47,6 +57,11 @@ int Run(const std::string& out_dir, std::map<std::string, int64_t> options) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       Say("saved", std::to_string(hook.stats().steps_saved));
+    }
+    if (const auto other = options.find("outlives"); other != options.end()) {
+      while (!HasClosed(hook, other->second)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
     }
     if (options["fails"] != 0) {
       hook.Close(Ending::kFailed, "on purpose");

@@ -51,6 +51,10 @@ struct Start {
   std::chrono::microseconds time{0};
   // Rank of the only worker to be killed; unset: all of them are.
   std::optional<int64_t> only = {};
+  // That worker comes again, and is killed at `again_at` once more, before the
+  // others close.
+  bool again = false;
+  std::string again_at = {};
 
   bool Spares(int64_t rank) const { return only && *only != rank; }
 };
@@ -74,6 +78,10 @@ class Draw {
     // Most of it happens in the first milliseconds.
     start.time = std::chrono::microseconds(Below(1 << (8 + Below(8))));
     if (Below(2) == 0) start.only = Below(start.workers);
+    if (start.only && start.workers > 1 && Below(2) == 0) {
+      start.again = true;
+      start.again_at = "after_own_move:" + std::to_string(1 + Below(10));
+    }
     return start;
   }
 
@@ -107,11 +115,30 @@ class Draw {
   std::mt19937_64 random_;
 };
 
+// Starts the worker that was killed alone until it ends by itself.
+void ComeAgain(const std::string& out_dir, const Start& start,
+               Victims& victims) {
+  const Victim* last = victims[static_cast<size_t>(*start.only)].get();
+  victims[static_cast<size_t>(*start.only)]->AwaitEnd();
+  for (std::string kill_at = start.again_at; last->killed(); kill_at = "") {
+    victims.push_back(std::make_unique<Victim>(
+        out_dir, VictimOptions{.tag = start.tag,
+                               .rank = *start.only,
+                               .workers = start.workers,
+                               .steps = start.steps,
+                               .fails = start.fails,
+                               .kill_at = kill_at}));
+    victims.back()->AwaitEnd();
+    last = victims.back().get();
+  }
+}
+
 Victims Play(const std::string& out_dir, const Start& start) {
   Victims victims;
   for (int64_t rank = 0; rank < start.workers; ++rank) {
     const bool at_point =
         start.end == Start::End::kAtPoint && !start.Spares(rank);
+    const bool outlives = start.again && start.Spares(rank);
     victims.push_back(std::make_unique<Victim>(
         out_dir, VictimOptions{.tag = start.tag,
                                .rank = rank,
@@ -119,6 +146,7 @@ Victims Play(const std::string& out_dir, const Start& start) {
                                .steps = start.steps,
                                .paced = start.paced,
                                .fails = start.fails,
+                               .outlives = outlives ? start.only : std::nullopt,
                                .kill_at = at_point ? start.point : ""}));
   }
   if (start.end == Start::End::kAfterTime) {
@@ -135,6 +163,7 @@ Victims Play(const std::string& out_dir, const Start& start) {
       victims[static_cast<size_t>(rank)]->Kill();
     }
   }
+  if (start.again) ComeAgain(out_dir, start, victims);
   for (const auto& victim : victims) victim->AwaitEnd();
   return victims;
 }
@@ -202,8 +231,9 @@ class UsedFolder {
     const RunState state = LookAtRun(*storage_).state;
     switch (state) {
       case RunState::kFinished:
-        EXPECT_TRUE(survey.marker);
-        usable_ = false;
+        // One that was killed before it wrote its marker is set aside.
+        EXPECT_TRUE(survey.marker || survey.claim);
+        usable_ = !survey.marker;
         break;
       case RunState::kRunning:
         // Those that came have closed, and others might still come.
@@ -259,6 +289,7 @@ std::ostream& operator<<(std::ostream& out, const Start& start) {
       out << "killed after " << start.time.count() << " microseconds";
   }
   if (start.only) out << ", worker " << *start.only << " alone";
+  if (start.again) out << ", which comes again until " << start.again_at;
   return out;
 }
 

@@ -30,11 +30,17 @@ Victim::Victim(const std::string& out_dir, const VictimOptions& options) {
       "steps=" + std::to_string(options.steps),
       "paced=" + std::to_string(int{options.paced}),
       "fails=" + std::to_string(int{options.fails})};
+  if (options.outlives) {
+    words.push_back("outlives=" + std::to_string(*options.outlives));
+  }
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::string kill_at = "SMDEBUG_KILL_AT=" + options.kill_at;
-  char* const env[] = {kill_at.data(), nullptr};
+  // One job of several workers does not join another that came before.
+  std::string job = "SMDEBUG_JOB_ID=start " + std::to_string(options.tag);
+  char* const env[] = {kill_at.data(),
+                       options.workers > 1 ? job.data() : nullptr, nullptr};
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
@@ -86,6 +92,7 @@ bool Victim::ReadMore() {
 void Victim::Kill() { kill(pid_, SIGKILL); }
 
 void Victim::AwaitEnd() {
+  if (pid_ == 0) return;
   while (ReadMore()) {
   }
   int status = 0;

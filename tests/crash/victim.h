@@ -26,8 +26,10 @@ struct VictimOptions {
   int64_t rank = 0;
   int64_t workers = 1;
   int64_t steps = 10;
-  bool paced = false;        // Each step is published before the next begins.
-  bool fails = false;        // It closes as failed.
+  bool paced = false;  // Each step is published before the next begins.
+  bool fails = false;  // It closes as failed.
+  // Closes only when the worker of this rank has closed.
+  std::optional<int64_t> outlives = {};
   std::string kill_at = {};  // SMDEBUG_KILL_AT
 };
 
@@ -45,7 +47,8 @@ class Victim {
 
   void Kill();
 
-  // Reads the rest and waits for the end of the process, which must come.
+  // Reads the rest and waits for the end of the process, which must come. Does
+  // nothing after that.
   void AwaitEnd();
 
   // These are known at the end.

@@ -88,6 +88,9 @@ class WrappedStorage : public Storage {
     inner_->Move(from, to);
   }
   void Hold() override { inner_->Hold(); }
+  std::string FindLink(std::string_view key) const override {
+    return inner_->FindLink(key);
+  }
   std::unique_ptr<ChangeWatch> Watch(
       std::span<const std::string_view> folders) const override {
     return inner_->Watch(folders);

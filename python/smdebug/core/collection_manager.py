@@ -49,7 +49,7 @@ class CollectionManager:
         return self.collections
 
     def set_num_workers(self, num_workers: int) -> None:
-        """Tells how many workers save."""
+        """Sets how many workers save."""
         self.update_meta({"num_workers": num_workers})
 
     def get_num_workers(self) -> int:

@@ -82,8 +82,11 @@ class BaseHook:
     ) -> None:
         self._pid: int | None = os.getpid()
         self._core: _core.Hook | None = None
+        # Shows other jobs, until the core's hook is made, that the folder is taken.
+        self._place: object = None
         self._off: set[str] = set()
         self._has_begun = False
+        self._has_failed = False  # The core's hook could not be made.
         self._closed = False
         self.mode = ModeKeys.GLOBAL
         self.logger = get_logger()
@@ -118,7 +121,7 @@ class BaseHook:
         if not self._came_from_elsewhere:
             make_room(self)
             worker = self._find_worker()
-            _core.check_out_dir(settings, worker.name, worker.count, worker.is_chief)
+            self._place = _core.check_out_dir(settings, worker.name, worker.count, worker.is_chief)
             set_hook(self)
         close_at_end(self)
 
@@ -319,12 +322,14 @@ class BaseHook:
             return self._make_core()
         except Exception as error:
             self._off.add("core")
+            self._has_failed = True
             if _core.is_strict():
                 raise
             reason = str(error) if isinstance(error, SMDebugError) else describe(error)
             self.logger.error(f"smdebug saves nothing: {reason}")
             return None
         finally:
+            self._place = None
             relay()
 
     def _make_core(self) -> _core.Hook:
@@ -340,7 +345,7 @@ class BaseHook:
         )
         core.set_mode(self.mode.value)
         if self.rules:
-            self._guard = _core.guard(core, self.rules)
+            self._guard = _core.guard(core, self.rules, self.stop_on_rule)
         return core
 
     def _unusable_collections(self) -> dict[str, str]:
@@ -362,8 +367,12 @@ class BaseHook:
 
     def _settle_collections(self) -> None:
         """The first step begins: collections are what they are now."""
-        for name in set(self.include_collections) - set(self.collection_manager.collections):
-            self.logger.warning(f"There is no collection {name}, which include_collections names")
+        known = list(self.collection_manager.collections)
+        for name in set(self.include_collections) - set(known):
+            self.logger.warning(
+                f"There is no collection {name}, which include_collections names"
+                f"{_core.did_you_mean(name, known)}"
+            )
         included = self._included_names()
         for name, reason in self._unusable_collections().items():
             if name in included:
@@ -407,7 +416,8 @@ class BaseHook:
         False if `timeout`, in seconds, passes first, if the disk does not answer, if anything was
         lost, for a scalar that came after its step was written, which appears with the next, for a
         `timeout` that is not a number of at least 0, and where the hook saves nothing: as a copy,
-        in a child, and if its folder could not be had.
+        in a child, and if its folder could not be had. What was dropped, as all is after
+        `close()`, is not lost in this sense: `stats` counts it.
         """
         core = self._core
         try:
@@ -436,14 +446,6 @@ class BaseHook:
         """What each of the hook's rules has found, with the keys of `smdebug check --json`."""
         reports = [] if self._guard is None else self._guard.reports()
         return [json.loads(report) for report in reports]
-
-    def _ending_by_rules(self, ending: str, *reason: str) -> tuple[str, ...]:
-        """How the job has ended, which failed if a rule that was to stop it has fired."""
-        if ending == "finished" and self.stop_on_rule and self._guard is not None:
-            fired = self._guard.first_fired
-            if fired is not None:
-                return "failed", fired
-        return ending, *reason
 
     def _heed_rules(self) -> None:
         """Raises if a rule has fired since the last call, and that is wanted."""
@@ -539,8 +541,13 @@ class BaseHook:
 
     @property
     def stats(self) -> Mapping[str, float]:
-        """What was saved, dropped, skipped and lost so far, as the run's ledger has it."""
-        return _core.no_stats() if self._core is None else self._core.stats
+        """What was saved, dropped, skipped and lost so far, as the run's ledger has it.
+
+        Of a hook that saves nothing, because its folder was refused say, `errors` is 1.
+        """
+        if self._core is not None:
+            return self._core.stats
+        return {**_core.no_stats(), "errors": int(self._has_failed)}
 
     def __enter__(self: HookType) -> HookType:
         return self
@@ -560,6 +567,7 @@ class BaseHook:
         """Leaves the run unfinished, for a hook that starts over in the same folder."""
         if self._core is None:
             self._closed = True
+            self._place = None
         else:
             self._close("abandon")
 
@@ -572,7 +580,7 @@ class BaseHook:
         self._closed = True
         self._detach()
         if core is not None:
-            getattr(core, how)(*(self._ending_by_rules(*ending) if ending else ()))
+            getattr(core, how)(*ending)
         relay()
 
     def _detach(self) -> None:
@@ -606,7 +614,9 @@ class BaseHook:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._pid = None
         self._core = None
+        self._place = None
         self._has_begun = False
+        self._has_failed = False
         self._closed = True
         self._guard = None
         self.mode = ModeKeys.GLOBAL
@@ -636,6 +646,7 @@ def _let_go_in_child() -> None:
     """What hooks of the parent have in the core is of no use in a forked child."""
     for hook in open_hooks():
         hook._core = None
+        hook._place = None
 
 
 os.register_at_fork(after_in_child=_let_go_in_child)

@@ -75,7 +75,7 @@ class WatchedModule:
 
 
 class StepCallback:
-    """Tells the hook that a root module starts. A copy of it does nothing."""
+    """Notifies the hook that a root module starts. A copy of it does nothing."""
 
     def __init__(self, hook: Hook, watched: WatchedModule) -> None:
         self.hook = hook
@@ -119,7 +119,7 @@ class ExpectedBackward:
 
 
 class _BackwardCallback:
-    """Tells that the backward pass has come."""
+    """Notifies the hook that the backward pass has come."""
 
     __torch_unserializable__ = True
 

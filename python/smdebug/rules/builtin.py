@@ -61,7 +61,10 @@ class BuiltInRule(Rule):
                 raise TypeError(f"{cls.__name__} got two values of {name}")
         for name in named:
             if name not in names:
-                raise TypeError(f"{cls.__name__} has no parameter {name}; it has {names}")
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {name}; it has {', '.join(names)}"
+                    f"{_core.did_you_mean(name, names)}"
+                )
         given = {**dict(zip(names, values)), **named}
         return {
             name: _items(value, name in cls._lists)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any, Union
 
 from smdebug import _core
 from smdebug.core.checks import flag, integer, names, path, refuse_type
+from smdebug.exceptions import SMDebugRuntimeError, SMDebugValueError
 from smdebug.trials.tensor import worker_of
 from smdebug.trials.trial import Trial
-from smdebug.trials.utils import create_trial
 
 Run = Union[str, "os.PathLike[str]", Trial]
 
@@ -27,9 +28,10 @@ def check(
     other_trials: Iterable[Run] = (),
     write_reports: bool = False,
 ) -> list[dict[str, Any]]:
-    """Judges the steps that a run has now, each read once, with built-in rules.
+    """Judges the steps that a run has now, each read once; it waits for none.
 
-    A rule is "Name", "Name:param=value:param=value" or 'Name{"param": "value"}'. The steps are
+    A rule is "Name", "Name:param=value:param=value" or 'Name{"param": "value"}', where Name may be
+    "path/to/file.py:ClassName": a process of this Python evaluates that rule. The steps are
     start_step <= step < end_step, over all modes. A tensor that several workers saved is judged
     by what the first by name saved, or `worker`, or with `all_workers` each apart. The reports,
     in the order of the rules, are those of `smdebug check --json`; with `write_reports` they are
@@ -44,9 +46,8 @@ def check(
         other._place if isinstance(other, Trial) else path("other_trials", other)
         for other in other_trials
     ]
-    trial = run if isinstance(run, Trial) else create_trial(path("run", run))
     texts = _core.check_run(
-        trial._reader,
+        run._reader if isinstance(run, Trial) else _opened(path("run", run)),
         chosen,
         integer("start_step", start_step),
         None if end_step is None else integer("end_step", end_step),
@@ -54,5 +55,18 @@ def check(
         flag("all_workers", all_workers),
         others,
         flag("write_reports", write_reports),
+        sys.executable or "",
     )
     return [json.loads(text) for text in texts]
+
+
+def _opened(place: str) -> Any:
+    """The run there as it is now."""
+    place = place.strip()
+    if not place:
+        raise SMDebugValueError("check() needs the path of a run, not an empty string")
+    if "://" not in place:
+        place = os.path.abspath(os.path.expanduser(place))
+        if not os.path.exists(place):
+            raise SMDebugRuntimeError(f"{place}: no such folder")
+    return _core.Trial(place, "", None, None, False)

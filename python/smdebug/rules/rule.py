@@ -37,7 +37,12 @@ class Rule(ABC):
         self.logger = get_logger()
         self.rule_name = type(self).__name__
         self.action_str = action_str
-        self.actions = Actions(action_str, self.rule_name, getattr(base_trial, "path", None))
+        self.actions = Actions(
+            action_str,
+            self.rule_name,
+            getattr(base_trial, "path", None),
+            getattr(getattr(base_trial, "_reader", None), "run_id", None),
+        )
         self.report: dict[str, Any] = {
             "RuleTriggered": 0,
             "Violations": 0,

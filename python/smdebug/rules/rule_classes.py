@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from smdebug import _core
 from smdebug.analysis.utils import parse_bool
 from smdebug.rules.builtin import BUILT_IN_RULES
 from smdebug.rules.rule import Rule
@@ -85,8 +86,8 @@ def convert_parameters(
     """Parameters that come as strings, in the types that the rule's constructor wants.
 
     One that is annotated as int, float or bool, or has a default of such a type, becomes that; the
-    others stay texts. ValueError for one that the rule does not have, for one that it needs
-    and for a text that does not fit.
+    others stay strings. ValueError for one that the rule does not have, for one that it needs
+    and for a string that does not fit.
     """
     known = list(inspect.signature(rule).parameters.values())[1:]
     named = {p.name: p for p in known if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
@@ -94,8 +95,11 @@ def convert_parameters(
     asked = [*given, *(["other_trials"] if has_others else [])]
     for name in asked:
         if name not in named and not takes_any:
-            names = ", ".join(key for key in named if key not in _OWN) or "none"
-            raise ValueError(f"{rule.__name__} has no parameter {name}; it has {names}")
+            names = [key for key in named if key not in _OWN]
+            raise ValueError(
+                f"{rule.__name__} has no parameter {name}; it has {', '.join(names) or 'none'}"
+                f"{_core.did_you_mean(name, names)}"
+            )
     for name, parameter in named.items():
         if name not in asked and name not in _OWN and parameter.default is parameter.empty:
             raise ValueError(f"{rule.__name__} needs a value of {name}")

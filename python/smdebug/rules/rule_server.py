@@ -36,8 +36,6 @@ from smdebug.trials.utils import create_trial
 
 Answer = dict[str, Any]
 
-_PARTS_OF_RUNS = ("events/", "index/", "collections/")
-
 
 class RuleServer:
     """A rule, from its file to its verdicts."""
@@ -75,6 +73,8 @@ class RuleServer:
         assert self._class is not None
         steps = (question["start_step"], question["end_step"])
         trial = create_trial(question["run"], range_steps=None if steps == (None, None) else steps)
+        if trial._reader.run_id != question["run_id"]:
+            raise SMDebugRuntimeError(f"{trial.path} holds another run than the one that is judged")
         others = [create_trial(path) for path in question["other_trials"]]
         self._rule = make_rule(self._class, trial, others, self._parameters)
         return {}
@@ -94,10 +94,9 @@ class RuleServer:
         except (NoMoreData, NoMoreProfilerData):
             return {"over": True}
         except (IndexReaderException, SMDebugRuntimeError) as error:
-            file, colon, reason = str(error).partition(": ")
-            if not colon or not file.startswith(_PARTS_OF_RUNS):
+            if not error.file:
                 raise
-            return {"damaged": file, "reason": reason}
+            return {"damaged": error.file, "reason": error.reason}
         return {"findings": []}
 
     def _findings(self, step: int) -> list[Answer]:

@@ -91,6 +91,7 @@ class Trial:
         self._end_delay: float | None = None
         self._handed_out: dict[str, tuple[str | None, Collection]] = {}
         self._opened: Any = None
+        self._told: set[str] = set()
         self.name = text("name", name or "", "a name")
         self.name = self._open(wait=True).name
 
@@ -186,16 +187,35 @@ class Trial:
 
         Of these, only those that a regex matches somewhere (or any of a list), or
         those in a collection, of the run or one made for the purpose.
-        `show_prefixed_tensors` changes nothing.
+        `show_prefixed_tensors` changes nothing. The log has once what matches nothing;
+        a filter that matches at other steps is none of these.
         """
         del show_prefixed_tensors
-        found = self._select(step, number_of(mode), _patterns(regex), collection)
+        patterns = _patterns(regex)
+        found = self._select(step, number_of(mode), patterns, collection)
         if not found:
-            get_logger().warning(
-                f"No tensor of {self.path} matches step={step}, mode={mode.name}, "
-                f"regex={regex}, collection={getattr(collection, 'name', collection)}"
-            )
+            self._tell_unmatched(step, mode, patterns, collection)
         return found
+
+    def _tell_unmatched(
+        self,
+        step: int | None,
+        mode: ModeKeys,
+        patterns: list[str] | None,
+        collection: str | Collection | None,
+    ) -> None:
+        if patterns is not None or collection is not None:
+            if step is not None and self._select(None, number_of(mode), patterns, collection):
+                return
+            step = None
+        chosen = (
+            f"step={step}, mode={mode.name}, regex={patterns}, "
+            f"collection={getattr(collection, 'name', collection)}"
+        )
+        if chosen in self._told:
+            return
+        self._told.add(chosen)
+        get_logger().warning(f"No tensor of {self.path} matches {chosen}")
 
     def _select(
         self,

@@ -55,7 +55,7 @@ null.
     if (json_) {
       PrintJson(streams.out, InstallationJson(found));
     } else {
-      streams.out << InstallationText(found);
+      streams.out << InstallationText(found, streams.out_terminal);
     }
     return ProblemsOf(found).empty() ? kExitOk : kExitFound;
   }

@@ -75,7 +75,7 @@ value; of the others, the reductions asked for, as `<tensor>:<reduction>`; where
 A tensor of several elements without `--reduction` is refused. Numbers read back equal; NaN and infinities are `nan`, `inf` and `-inf`. `--csv -` writes to
 standard output.
 
-JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors that had nothing to export).
+JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked for and is not there at some step: names of tensors, or `<tensor>:<reduction>`).
 )";
   }
 
@@ -107,6 +107,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     if (to_stdout && json_) {
       throw Error("--csv - writes to standard output; --json needs a FILE");
     }
+    std::optional<ExportFile> file;
+    if (!to_stdout) file.emplace(npz_.empty() ? csv_ : npz_, force_);
     const InterruptScope interrupt;
     const auto go_on = [&] { return !interrupt.interrupted(); };
     const auto trial = query::OpenRun(run_);
@@ -125,14 +127,12 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
           go_on);
       return Finish(*trial, result, streams);
     }
-    return WriteFile(*trial, go_on, streams);
+    return WriteFile(*trial, *file, go_on, streams);
   }
 
  private:
-  int WriteFile(Trial& trial, const std::function<bool()>& go_on,
-                Streams streams) const {
-    const std::string& path = npz_.empty() ? csv_ : npz_;
-    ExportFile file(path, force_);
+  int WriteFile(Trial& trial, ExportFile& file,
+                const std::function<bool()>& go_on, Streams streams) const {
     const ExportResult result =
         npz_.empty() ? ExportCsv(
                            trial, query_,
@@ -148,13 +148,13 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
     if (code == kExitInterrupted) return code;
     file.Publish();
     if (json_) {
-      PrintJson(streams.out, {{"file", path},
+      PrintJson(streams.out, {{"file", npz_.empty() ? csv_ : npz_},
                               {"entries", result.entries},
                               {"bytes", file.size()},
                               {"left_out", result.left_out}});
     } else {
       streams.out << fmt::format(
-          "{}: {}, {}\n", path,
+          "{}: {}, {}\n", npz_.empty() ? csv_ : npz_,
           Counted(result.entries, npz_.empty() ? "row" : "array"),
           HumanBytes(file.size()));
     }
@@ -188,13 +188,16 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (names of tensors 
 
   std::string WhyLeftOut(const std::vector<std::string>& names) const {
     constexpr size_t kMostNames = 8;
-    const std::string which = fmt::format(
-        "of {} ({})", Counted(static_cast<int64_t>(names.size()), "tensor"),
-        JoinSome(names, kMostNames));
+    const auto count = static_cast<int64_t>(names.size());
+    const std::string listed = JoinSome(names, kMostNames);
     if (query_.reductions.empty()) {
-      return which + " no value was saved (--reduction exports reductions)";
+      return fmt::format(
+          "of {} ({}) no value was saved (--reduction exports reductions)",
+          Counted(count, "tensor"), listed);
     }
-    return which + " there is no such reduction at some step";
+    return fmt::format("{} that {} not saved at some step: {}",
+                       Counted(count, "reduction"), count == 1 ? "is" : "are",
+                       listed);
   }
 
   std::string run_;

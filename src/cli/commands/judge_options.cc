@@ -123,8 +123,9 @@ InvokeOptions JudgeOptions::ForInvoker() const {
   options.answer_limit = rule_timeout.value_or(options.answer_limit);
   options.load_limit = std::max(options.load_limit, options.answer_limit);
   // A call without actions, or a dry run, has told nobody who would act.
-  options.told_to =
-      fmt::format("{}{}", dry_run ? "dry run " : "", fmt::join(actions, " "));
+  options.told_to = fmt::format(
+      "{}{}", actions::OptionsFor(dry_run).dry_run ? "dry run " : "",
+      fmt::join(actions, " "));
   return options;
 }
 

@@ -1,4 +1,6 @@
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -11,6 +13,7 @@
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 #include "src/cli/output/json_output.h"
+#include "src/cli/output/status_text.h"
 #include "src/cli/output/table.h"
 #include "src/cli/output/text.h"
 #include "src/query/open_run.h"
@@ -52,6 +55,9 @@ std::string StateText(const query::ListedRun& run) {
 std::string TableText(const std::vector<query::ListedRun>& runs,
                       const Terminal& terminal) {
   constexpr auto kRight = Table::Align::kRight;
+  constexpr size_t kState = 1;
+  constexpr size_t kLoss = 3;
+  constexpr size_t kFired = 4;
   Table table(
       {{"run"}, {"state"}, {"steps", kRight}, {"last loss"}, {"fired"}});
   for (const query::ListedRun& run : runs) {
@@ -62,6 +68,12 @@ std::string TableText(const std::vector<query::ListedRun>& runs,
                                 run.loss->step)
                   : "-",
          run.fired.empty() ? "-" : Join(run.fired)});
+    if (IsBadEnd(run.info.state) || !run.unread.empty() ||
+        !run.damage.empty()) {
+      table.Redden(kState);
+    }
+    if (run.loss && !std::isfinite(run.loss->value)) table.Redden(kLoss);
+    if (!run.fired.empty()) table.Redden(kFired);
   }
   return table.Layout(terminal);
 }
@@ -97,7 +109,7 @@ class LsCommand final : public Command {
 | Column | Meaning |
 |---|---|
 | `collections` | the collections that the tensor is in |
-| `dtype`, `shape` | at `--step`, else at the last step; `?` where the run does not tell (reductions of smdebug 1.0) |
+| `dtype`, `shape` | at `--step`, else at the last step; `?` where the run does not say (reductions of smdebug 1.0) |
 | `saved` | `value`, names or number of the reductions, `shape`; at `--step`, else over all steps |
 | `steps` | number of steps with anything of the tensor, the first and the last, incomplete ones included |
 
@@ -203,15 +215,18 @@ run.
       streams.out << TableText(list.runs, streams.out_terminal);
     }
     for (const query::ListedRun& run : list.runs) {
+      std::string line;
       if (!run.unread.empty()) {
-        streams.err << fmt::format("smdebug: {}: {}\n", Printable(run.name),
-                                   Printable(run.unread));
+        line = fmt::format("smdebug: {}: {}", Printable(run.name),
+                           Printable(run.unread));
       } else if (!run.damage.empty()) {
         const Damage& first = run.damage.front();
-        streams.err << fmt::format("smdebug: damaged: {}/{}: {}\n",
-                                   Printable(run.name), Printable(first.file),
-                                   Printable(first.reason));
+        line = fmt::format("smdebug: damaged: {}/{}: {}", Printable(run.name),
+                           Printable(first.file), Printable(first.reason));
+      } else {
+        continue;
       }
+      streams.err << Paint(streams.err_terminal, Colour::kRed, line) << '\n';
     }
     if (!list.runs.empty()) return kExitOk;
     streams.err << fmt::format(

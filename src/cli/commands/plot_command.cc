@@ -180,7 +180,8 @@ several runs: `runs`, a list of such objects in the order given, each with its `
                 << "\n\n"
                 << ChartText(lines, {.width = width,
                                      .height = height_,
-                                     .utf8 = terminal.utf8 && !ascii_});
+                                     .utf8 = terminal.utf8 && !ascii_,
+                                     .colour = terminal.colour});
     return kExitOk;
   }
 

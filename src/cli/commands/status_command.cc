@@ -42,9 +42,10 @@ class StatusCommand final : public Command {
 $ smdebug status ./run
 run       /home/ada/run
 state     running: worker_0 last updated 3 s ago
+id        8b3c6f0e-5d0a-4c07-9a3e-2f41c7d9b6aa
 workers   1 of 1 (worker_0)
 steps     101 (0..1000)
-tensors   20
+tensors   21
 values    2020
 size      15.3 MiB
 scalars   1001
@@ -59,12 +60,12 @@ damage    none
 
 | Line | Meaning |
 |---|---|
-| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes; `no end marker`: there is no ledger that says more. On another machine a process counts as gone when its ledger has not changed for five minutes. |
+| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes, and who is gone; `unknown`: the folder seems to be a copy of one that is being written; `no end marker`: there is no ledger that says more. A finished run whose end marker is missing says so. On another machine a process counts as gone when its ledger has not changed for five minutes. |
 | `id` | the identity of the run; runs of smdebug 1.0 have none |
 | `workers` | workers with files, of those declared |
 | `steps` | steps that at least one worker saved, the first and the last |
 | `tensors` | how many tensors there are, by name, as `smdebug ls` lists them |
-| `values` | what was saved of them: a tensor, a reduction or a scalar at a step, each counts |
+| `values` | what was saved of them: a tensor or a reduction at a step, each counts; scalars have a line of their own |
 | `size` | bytes of the event files |
 | `scalars` ... `lost` | sums over the [ledgers](../formats/run-folder.md). If there is none, as in runs of smdebug 1.0, or none that can be read, one line says so. |
 | `trouble` | the first messages from the ledgers |
@@ -81,7 +82,7 @@ followed below its folder. An event file without an index is a step being writte
 | `run` | path of the folder |
 | `id` | identity of the run; empty for runs of smdebug 1.0 |
 | `state` | `running`, `finished`, `failed`, `interrupted`, `killed` or `unknown` |
-| `reason` | why it failed, or who is gone; may be empty |
+| `reason` | why it failed, who is gone, or why the end marker is missing; may be empty |
 | `well` | whether the exit code is 0 |
 | `ended` | whether the end marker is there |
 | `num_workers` | as declared; 0 if no collections file says |
@@ -90,7 +91,7 @@ followed below its folder. An event file without an index is a step being writte
 | `ledgers` | how many there are; the next keys are sums over them |
 | `scalars`, `stalls`, `stalled_seconds`, `dropped`, `skipped`, `errors`, `lost` | |
 | `workers` | list of objects: `worker`, `steps`, `first_step`, `last_step`, `values`, `bytes`, `ledger` |
-| `workers[].ledger` | null, or `run`, `job`, `host`, `pid`, `started`, `updated`, `closed`, `ending`, `reason`, `last_step` and the same counters, and `messages` |
+| `workers[].ledger` | null, or `run`, `job`, `host`, `pid`, `started`, `updated`, `closed`, `gone` (its process is, and it has not closed), `ending`, `reason`, `last_step` and the same counters, and `messages` |
 | `damage` | list of objects: `file`, `reason` |
 )";
   }

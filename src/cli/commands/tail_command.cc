@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -63,9 +64,10 @@ std::vector<std::string> CellsOf(const StepLine& line, bool has_modes) {
 }
 
 // Lines of a table that goes on: columns are as wide as what has come so far.
+// Where a number is not finite the line is red.
 class TailTable {
  public:
-  std::string Add(std::span<const StepLine> lines) {
+  std::string Add(std::span<const StepLine> lines, const Terminal& terminal) {
     for (const StepLine& line : lines) {
       has_modes_ |= line.id.mode != Mode::kGlobal;
     }
@@ -78,18 +80,29 @@ class TailTable {
       }
     }
     std::string text;
-    for (const std::vector<std::string>& row : rows) {
+    for (size_t line = 0; line < rows.size(); ++line) {
+      const std::vector<std::string>& row = rows[line];
+      std::string shown;
       for (size_t i = 0; i < row.size(); ++i) {
         const size_t pad =
             i + 1 == row.size() ? 0 : widths_[i] - TextWidth(row[i]) + 2;
-        text += row[i] + std::string(pad, ' ');
+        shown += row[i] + std::string(pad, ' ');
       }
-      text += '\n';
+      shown = FitLines(shown + '\n', terminal, kIndent);
+      text += std::ranges::all_of(lines[line].numbers, IsFinite)
+                  ? shown
+                  : PaintLines(terminal, Colour::kRed, shown);
     }
     return text;
   }
 
  private:
+  static constexpr size_t kIndent = 10;
+
+  static bool IsFinite(const StepNumber& number) {
+    return std::isfinite(number.value);
+  }
+
   bool has_modes_ = false;
   std::vector<size_t> widths_;
 };
@@ -121,6 +134,7 @@ class TailCommand final : public Command {
     return R"(Shows the last 10 steps, or those from `--from` on, then each new step when every worker has saved it, until the job has ended. It waits for a run that does not
 exist yet. A job that was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that
 did not finish: that it has failed, or was interrupted or killed, and why. The exit code is 0 then as well. Of a job on another machine the command must see nothing change for five minutes first.
+When another job takes the folder, a message says so, and its run is followed.
 
 A line has the step, its mode and step in the mode, the worker (or how many), the number of tensors, and the numbers saved there: scalars and other tensors
 of one element. Scalars that were saved at steps between those that are saved whole come with the next of these, on lines of their own. With `--tensor`
@@ -146,10 +160,24 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
 
   int Run(Streams streams) override {
     const InterruptScope interrupt;
+    while (true) {
+      try {
+        return Follow(interrupt, streams);
+      } catch (const RunReplacedError& error) {
+        streams.err << fmt::format("smdebug: {}: following that one\n",
+                                   Printable(error.what()));
+      }
+    }
+  }
+
+ private:
+  // Until the job has ended. Throws RunReplacedError when another one has taken
+  // its folder.
+  int Follow(const InterruptScope& interrupt, Streams streams) {
     RestartTimeout();
     const auto trial = AwaitRun(interrupt, streams);
     if (!trial) return Stopped(interrupt, streams);
-    const DamageNotice notice(trial.get(), streams);
+    DamageNotice notice(trial.get(), streams);
     StepFollower follower(trial.get(), options_);
     while (streams.out) {
       LookForNews(*trial);
@@ -158,6 +186,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       if (!follower.watches_any()) TellUnmatched(*trial, ended, streams.err);
       Print(lines, streams);
       streams.out.flush();
+      notice.TellNew();
       if (ended) {
         if (!TellEnd(trial->run_info(), streams.err) &&
             streams.err_terminal.is_terminal) {
@@ -172,7 +201,6 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     return Stopped(interrupt, streams);
   }
 
- private:
   // The run, as soon as there is any file of it; null if the wait was ended.
   std::unique_ptr<Trial> AwaitRun(const InterruptScope& interrupt,
                                   Streams streams) const {
@@ -208,8 +236,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
 
   void Print(std::span<const StepLine> lines, Streams streams) {
     if (!json_) {
-      streams.out << FitLines(table_.Add(lines), streams.out_terminal,
-                              /*indent=*/10);
+      streams.out << table_.Add(lines, streams.out_terminal);
       return;
     }
     for (const StepLine& line : lines) {

@@ -135,7 +135,7 @@ killed between the two. It is mentioned, and is not damage. `.tmp` files are ign
 A step that the ledger of a worker counts and that is not there is damage. So is a symbolic link in place of a folder or file of a run: none is followed. To keep a run on another
 disk, move all of it; the folder of the run itself may be a link.
 
-JSON: `run`, `well`, `index_files`, `event_files`, `values`, `bytes` (of the event files), `with_checksum`, `without_checksum`, `unchecked` (a list of objects with `file` and
+JSON: `run`, `well`, `index_files`, `event_files`, `values` (scalars among them), `bytes` (of the event files), `with_checksum`, `without_checksum`, `unchecked` (a list of objects with `file` and
 `index`), `leftovers` (a list of files), and `damage`, a list of objects with `file`, `tensor` (null for the file as a whole) and `reason`.
 )";
   }

@@ -3,7 +3,10 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,10 +91,12 @@ there is a line for each finding, three per rule and step at most, and a line fo
 
 Rules, options and reports are those of `check`, and the verdicts are the same. What was judged a thousand steps ago and more is forgotten, so that a long job takes no more memory; rules
 have taken from it what they need. `<run>/rules/<name>.json` is written when a rule begins, when it first fires, once a second while
-it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`.
+it goes on, and at the end. The status is `IssuesFound` from the first finding on; a rule that was ended before the job, and has found nothing, is `Stopped`, and says so if it has judged nothing.
 
 A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
 the first call has reported is not reported again.
+
+When another job takes the folder, a message says so, and its run is watched from its beginning. A rule that fired on the run before is named at the end, and the exit code is 1.
 
 With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line reports what became of each. While one is done,
 nothing is judged. After a stop the command judges what the job has left, and ends.
@@ -109,20 +114,27 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
   int Run(Streams streams) override {
     const InterruptScope interrupt;
-    while (true) {
+    std::optional<int> code;
+    while (!code) {
       try {
-        return Watch(interrupt, streams);
+        code = Watch(interrupt, streams);
       } catch (const rules::Interrupted&) {
-        return kExitInterrupted;
+        code = kExitInterrupted;
       } catch (const RunReplacedError& error) {
-        streams.err << fmt::format("smdebug: {}: watching that one\n",
-                                   Printable(error.what()));
+        TellReplaced(error.what(), streams.err);
       }
     }
+    for (const std::string& rule : fired_before_) {
+      streams.err << fmt::format(
+          "smdebug: {} fired on a run that was here before\n", Printable(rule));
+    }
+    if (fired_before_.empty() || code == kExitInterrupted) return *code;
+    return kExitFound;
   }
 
  private:
-  int Watch(const InterruptScope& interrupt, Streams streams) {
+  // The exit code; nullopt if another run has taken the place of this one.
+  std::optional<int> Watch(const InterruptScope& interrupt, Streams streams) {
     InvokeOptions options = options_.ForInvoker();
     options.go_on = [&] { return !interrupt.interrupted(); };
     // Who waits for a rule waits no longer than for the job.
@@ -145,13 +157,18 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     };
     const RuleSet rules(options_.Evaluations(), options);
     const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    RequireOtherTrials(rules.evaluations());
     waiting_since_ = Clock::now();
     const auto storage = query::AwaitRunFolder(
         options_.run, WaitNotice(streams.err),
         [&] { return !interrupt.interrupted() && !TimedOut(); });
     if (!storage) return Stopped(interrupt, streams);
     const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
-    const DamageNotice notice(trial.get(), streams);
+    DamageNotice notice(trial.get(), [&](const std::string& line) {
+      tell(is_one_terminal && view_
+               ? line
+               : Paint(streams.err_terminal, Colour::kRed, line));
+    });
     query::RequireWorker(*trial, options_.worker);
 
     const ViewScope scope(view_, streams, options_.json);
@@ -162,10 +179,11 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     options.reports = options_.ReportsIn(storage);
     options.on_fire = [&](const RuleFire& fire) {
       view.Tell(fire);
-      for (const ActionOutcome& outcome : actions->Fire(fire)) {
+      for (const ActionOutcome& outcome : actions->Fire(fire, *trial)) {
         view.Tell(fire.evaluation.name, outcome);
         is_job_stopped = is_job_stopped || HasStopped(outcome);
       }
+      return !actions->HasFailed(fire.evaluation.name);
     };
     const auto go_on = [&](const Invoker& judging) {
       int64_t judged = judging.steps_judged();
@@ -179,6 +197,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
           !storage->Stat(run::kEndMarkerKey)) {
         return false;
       }
+      notice.TellNew();
       view.Update(judging);
       // A rule that is behind answers or is given up.
       return streams.out && !interrupt.interrupted() &&
@@ -186,6 +205,13 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     };
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);
+    if (verdict.replaced) {
+      for (const RuleReport& report : verdict.reports) {
+        if (report.findings_total > 0) fired_before_.insert(report.name);
+      }
+      TellReplaced(*verdict.replaced, streams.err);
+      return std::nullopt;
+    }
     view.End(verdict);
     for (const RuleReport& report : verdict.reports) {
       if (options_.json) break;
@@ -193,13 +219,33 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
         streams.out << Printable(report.name) << ": " << line << '\n';
       }
     }
-    TellNotDone(*actions, verdict.reports, streams.err);
+    if (fired_before_.empty()) {
+      TellNotDone(*actions, verdict.reports, streams.err);
+    }
     TellEnd(trial->run_info(), streams.err);
     const int code = ExitCodeOf(verdict.reports);
     if (verdict.ended) return code;
     if (is_job_stopped && !interrupt.interrupted()) return code;
     const int stopped = Stopped(interrupt, streams);
     return stopped == kExitInterrupted || code == kExitOk ? stopped : code;
+  }
+
+  // Throws Error if a run to compare with is not there: now, and not when the
+  // run that is waited for has come.
+  void RequireOtherTrials(std::span<const RuleEvaluation> evaluations) const {
+    for (const std::string& path : options_.other_trials) {
+      query::OpenFolder(path);
+    }
+    for (const RuleEvaluation& evaluation : evaluations) {
+      for (const std::string& path : evaluation.other_trials) {
+        query::OpenFolder(path);
+      }
+    }
+  }
+
+  static void TellReplaced(std::string_view what, std::ostream& err) {
+    err << fmt::format("smdebug: {}: watching that one\n",
+                       Printable(std::string(what)));
   }
 
   int Stopped(const InterruptScope& interrupt, Streams streams) const {
@@ -218,6 +264,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
   JudgeOptions options_;
   std::optional<double> timeout_;
+  std::set<std::string> fired_before_;  // Rules, on runs that were replaced.
   Clock::time_point waiting_since_;
   std::optional<WatchView> view_;  // While there is one.
 };

@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using testing::CallCli;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -134,6 +135,9 @@ TEST_F(DoctorTest, NoPythonIsAProblemOnlyIfOneWasChosen) {
   EXPECT_THAT(InstallationText(found), HasSubstr("none was found that runs"));
   found.variables = {{.name = "SMDEBUG_PYTHON", .value = "/nowhere"}};
   EXPECT_THAT(ProblemsOf(found), ElementsAre("no"));
+  EXPECT_THAT(InstallationText(found, {.is_terminal = true, .colour = true}),
+              EndsWith("\n\x1B[31mproblems       no\x1B[0m\n"));
+  EXPECT_THAT(InstallationText(found), EndsWith("\nproblems       no\n"));
 }
 
 TEST_F(DoctorTest, AnotherSmdebugInPythonIsAProblem) {

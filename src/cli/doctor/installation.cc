@@ -216,7 +216,8 @@ std::vector<std::string> ProblemsOf(const Installation& found) {
   return problems;
 }
 
-std::string InstallationText(const Installation& found) {
+std::string InstallationText(const Installation& found,
+                             const Terminal& terminal) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"smdebug", fmt::format("{}, {}", kVersion, found.program)},
       {"built with", fmt::format("{}, {}", found.compiler, found.build)},
@@ -243,15 +244,18 @@ std::string InstallationText(const Installation& found) {
   if (found.variables.empty()) lines.emplace_back(title, "none is set");
   lines.emplace_back("folder", DescribeFolder(found.folder));
   lines.emplace_back("temporary", DescribeFolder(found.temporary));
-  title = "problems";
   const std::vector<std::string> problems = ProblemsOf(found);
-  for (const std::string& problem : problems) {
-    lines.emplace_back(std::exchange(title, ""), problem);
-  }
-  if (problems.empty()) lines.emplace_back(title, "none");
+  if (problems.empty()) lines.emplace_back("problems", "none");
   std::string text;
-  for (const auto& [name, value] : lines) {
-    text += fmt::format("{:<14} {}\n", name, Printable(value));
+  const auto line_of = [](std::string_view name, const std::string& value) {
+    return fmt::format("{:<14} {}", name, Printable(value));
+  };
+  for (const auto& [name, value] : lines) text += line_of(name, value) + '\n';
+  title = "problems";
+  for (const std::string& problem : problems) {
+    text += Paint(terminal, Colour::kRed,
+                  line_of(std::exchange(title, ""), problem)) +
+            '\n';
   }
   return text;
 }

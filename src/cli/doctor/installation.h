@@ -8,6 +8,7 @@
 #include "src/cli/doctor/python_probe.h"
 #include "src/cli/doctor/variables.h"
 #include "src/cli/output/json_output.h"
+#include "src/cli/output/terminal.h"
 
 namespace smdebug::cli {
 
@@ -51,7 +52,8 @@ Installation ProbeInstallation(const ProbeOptions& options);
 // What is there and cannot be used, one sentence each.
 std::vector<std::string> ProblemsOf(const Installation& found);
 
-std::string InstallationText(const Installation& found);
+std::string InstallationText(const Installation& found,
+                             const Terminal& terminal = {});
 Json InstallationJson(const Installation& found);
 
 }  // namespace smdebug::cli

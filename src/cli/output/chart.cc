@@ -106,6 +106,7 @@ class Chart {
   Chart(std::span<const ChartLine> lines, const ChartOptions& options)
       : lines_(lines),
         glyphs_(options.utf8 ? kUnicode : kAscii),
+        terminal_({.colour = options.colour}),
         range_(RangeOf(lines)),
         labels_(RowLabels(std::max(options.height, kLeastRows), range_)),
         label_width_(WidestLabel()),
@@ -133,7 +134,7 @@ class Chart {
     }
     const auto has_nan = [](const Specials& met) { return met.nan.count > 0; };
     if (std::ranges::any_of(met_, has_nan)) {
-      PutRow("nan", glyphs_.side, nans_.Row(0));
+      PutRow("nan", glyphs_.side, nans_.Row(0), /*is_bad=*/true);
     }
     PutAxis();
     for (size_t i = 0; i < lines_.size(); ++i) {
@@ -230,9 +231,14 @@ class Chart {
     }
   }
 
+  void PutLine(std::string_view line, bool is_bad) {
+    out_ += is_bad ? Paint(terminal_, Colour::kRed, line) : std::string(line);
+    out_ += '\n';
+  }
+
   void PutRow(std::string_view label, std::string_view side,
-              std::string_view row) {
-    out_ += fmt::format("{:>{}} {}{}\n", label, label_width_, side, row);
+              std::string_view row, bool is_bad = false) {
+    PutLine(fmt::format("{:>{}} {}{}", label, label_width_, side, row), is_bad);
   }
 
   // The line at the bottom, and below it the first, middle and last step where
@@ -265,9 +271,10 @@ class Chart {
     const auto put = [&](std::string_view glyph, std::string_view name,
                          const Met& met) {
       if (met.count == 0) return;
-      out_ += fmt::format("{}{} {} at {}, first at step {}\n",
+      PutLine(fmt::format("{}{} {} at {}, first at step {}",
                           lines_.size() > 1 ? "  " : "", glyph, name,
-                          Counted(met.count, "step"), met.first);
+                          Counted(met.count, "step"), met.first),
+              /*is_bad=*/true);
     };
     put(glyphs_.nan, "NaN", specials.nan);
     put(glyphs_.up, "+Inf", specials.pos_inf);
@@ -276,6 +283,7 @@ class Chart {
 
   const std::span<const ChartLine> lines_;
   const Glyphs& glyphs_;
+  const Terminal terminal_;
   const Range range_;
   const std::vector<std::string> labels_;
   const size_t label_width_;

@@ -12,6 +12,7 @@ struct ChartOptions {
   size_t width = 80;   // Columns, labels included.
   size_t height = 16;  // Rows of the curve itself.
   bool utf8 = true;
+  bool colour = false;  // What is not finite is red.
 };
 
 // A curve, and what to call it.

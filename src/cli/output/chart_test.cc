@@ -17,6 +17,7 @@ using query::Series;
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -59,6 +60,16 @@ TEST(ChartTest, WhatIsNotFiniteIsMarkedAndCounted) {
             "x NaN at 1 step, first at step 1\n"
             "^ +Inf at 1 step, first at step 2\n"
             "v -Inf at 1 step, first at step 3\n");
+}
+
+TEST(ChartTest, WhatIsNotFiniteIsRedInColour) {
+  const ChartOptions colour = {
+      .width = 26, .height = 5, .utf8 = false, .colour = true};
+  const std::string text = ChartText({{0, 1, 2, 3}, {1, NAN, kInf, 1}}, colour);
+  EXPECT_THAT(text, HasSubstr("\n\x1B[31mnan |"));
+  EXPECT_THAT(text, HasSubstr("\n\x1B[31mx NaN at 1 step, first at step "
+                              "1\x1B[0m\n\x1B[31m^ +Inf"));
+  EXPECT_THAT(ChartText({{0, 1}, {1, 2}}, colour), Not(HasSubstr("\x1B")));
 }
 
 TEST(ChartTest, LinesHaveSignsOfTheirOwnAndALegend) {

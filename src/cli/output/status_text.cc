@@ -47,28 +47,26 @@ class Screen {
   std::string out_;
 };
 
-// Whether the job came to a bad end.
-bool IsBadEnd(RunState state) {
-  return state == RunState::kFailed || state == RunState::kInterrupted ||
-         state == RunState::kKilled;
-}
-
 std::string StateText(const RunStatus& status) {
   std::string open;
   for (const WorkerSummary& worker : status.summary.workers) {
-    if (!worker.ledger || worker.ledger->closed) continue;
+    if (!worker.ledger || worker.ledger->closed || worker.gone) continue;
     if (!open.empty()) open += ", ";
     open += fmt::format("{} last updated {} ago", worker.worker,
                         HumanAge(status.now - worker.ledger->updated));
   }
   const RunInfo& info = status.summary.info;
+  const std::string why = info.reason.empty() ? "" : "; " + info.reason;
   switch (info.state) {
     case RunState::kFinished:
-      return open.empty() ? "finished" : "finished; not closed: " + open;
+      return (open.empty() ? "finished" : "finished; not closed: " + open) +
+             why;
     case RunState::kRunning:
-      return open.empty() ? "running" : "running: " + open;
+      return (open.empty() ? "running" : "running: " + open) + why;
     case RunState::kUnknown:
-      return "no end marker: still running, or ended without closing";
+      return info.reason.empty()
+                 ? "no end marker: still running, or ended without closing"
+                 : "unknown: " + info.reason;
     default:
       return fmt::format("{}{}{}", RunStateName(info.state),
                          info.reason.empty() ? "" : ": ", info.reason);
@@ -108,18 +106,19 @@ void AddCounters(const RunStatus& status, Screen& screen) {
         fmt::format("{}, so what was dropped or lost is not known", what));
     return;
   }
-  if (status.summary.info.over()) {
-    for (const WorkerSummary& worker : status.summary.workers) {
-      if (!worker.ledger || worker.ledger->closed) continue;
-      screen.Line("ledger",
-                  fmt::format("of {}: last written {}; what was dropped or "
-                              "lost later is not known",
-                              worker.worker,
-                              worker.ledger->last_step < 0
-                                  ? "before the first step"
-                                  : fmt::format("at step {}",
-                                                worker.ledger->last_step)));
-    }
+  const bool is_over = status.summary.info.over();
+  for (const WorkerSummary& worker : status.summary.workers) {
+    if (!worker.ledger || worker.ledger->closed) continue;
+    if (!is_over && !worker.gone) continue;
+    screen.Line(
+        "ledger",
+        fmt::format(
+            "of {}: last written {}; what was dropped or lost later is not "
+            "known",
+            worker.worker,
+            worker.ledger->last_step < 0
+                ? "before the first step"
+                : fmt::format("at step {}", worker.ledger->last_step)));
   }
   const HookStats& stats = totals.stats;
   screen.Count("scalars", stats.scalars_saved);
@@ -194,6 +193,11 @@ void AddWorkerTable(const RunSummary& summary, Screen& screen) {
 }
 
 }  // namespace
+
+bool IsBadEnd(RunState state) {
+  return state == RunState::kFailed || state == RunState::kInterrupted ||
+         state == RunState::kKilled;
+}
 
 std::string StatusText(const RunStatus& status, const Terminal& terminal) {
   const RunSummary& summary = status.summary;

@@ -7,6 +7,9 @@
 
 namespace smdebug::cli {
 
+// Whether a job in this state came to a bad end.
+bool IsBadEnd(RunState state);
+
 // One screen for a person. Control characters in names and messages, which
 // come from files, are shown as '?'. What needs attention is red where the
 // terminal takes colour.

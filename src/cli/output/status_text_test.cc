@@ -83,6 +83,24 @@ TEST(StatusTextTest, WhoeverHasNotClosedIsNamed) {
                         "b last updated 5 min ago\n"));
 }
 
+TEST(StatusTextTest, AWorkerThatIsGoneIsNotCalledAWriter) {
+  RunSummary run =
+      MakeRun({MakeWorker("a", false, 5), MakeWorker("b", false, 3)});
+  run.info = {.state = RunState::kRunning, .reason = "b (process 7) is gone"};
+  run.workers[1].gone = true;
+  run.workers[1].ledger->last_step = 4;
+  const query::RunStatus status = StatusOf(run, "r", kNow);
+  const std::string text = StatusText(status);
+  EXPECT_THAT(text, HasSubstr("state     running: a last updated 5 s ago; "
+                              "b (process 7) is gone\n"));
+  EXPECT_THAT(text,
+              HasSubstr("ledger    of b: last written at step 4; what was "
+                        "dropped or lost later is not known\n"));
+  EXPECT_THAT(text, Not(HasSubstr("ledger    of a")));
+  EXPECT_EQ(ToJson(status)["workers"][0]["ledger"]["gone"], false);
+  EXPECT_EQ(ToJson(status)["workers"][1]["ledger"]["gone"], true);
+}
+
 TEST(StatusTextTest, TellsHowAndWhyARunEnded) {
   RunSummary run = MakeRun({MakeWorker("w", false, 7200)});
   run.info = {.state = RunState::kKilled, .reason = "w is gone"};

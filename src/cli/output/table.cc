@@ -47,7 +47,7 @@ std::vector<std::vector<std::string>> LinesOf(
 
 void Table::AddRow(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = Printable(cell);
-  rows_.push_back(std::move(cells));
+  rows_.push_back({std::move(cells)});
 }
 
 void Table::AddTallRow(const std::vector<std::vector<std::string>>& cells) {
@@ -67,7 +67,9 @@ std::string Table::Layout(const Terminal& terminal) const {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t width = TextWidth(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, TextWidth(row[i]));
+    for (const Row& row : rows_) {
+      width = std::max(width, TextWidth(row.cells[i]));
+    }
     widths.push_back(width);
   }
   const size_t total = std::accumulate(widths.begin(), widths.end(),
@@ -76,23 +78,25 @@ std::string Table::Layout(const Terminal& terminal) const {
     Narrow(total - terminal.width, widths);
   }
 
-  const auto line_of = [&](const auto& cells) {
+  const auto line_of = [&](const std::vector<std::string>& cells,
+                           const std::set<size_t>& red) {
     std::string line;
     for (size_t i = 0; i < columns_.size(); ++i) {
       const std::string pad(widths[i] - TextWidth(cells[i]), ' ');
       if (i > 0) line.append(kGap, ' ');
-      line +=
-          columns_[i].align == Align::kRight ? pad + cells[i] : cells[i] + pad;
+      const std::string cell =
+          red.contains(i) ? Paint(terminal, Colour::kRed, cells[i]) : cells[i];
+      line += columns_[i].align == Align::kRight ? pad + cell : cell + pad;
     }
     TrimRight(line);
     return line;
   };
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
-  std::string text = Paint(terminal, Colour::kBold, line_of(titles)) + '\n';
-  for (const auto& row : rows_) {
-    for (const auto& cells : LinesOf(row, widths)) {
-      text += line_of(cells) + '\n';
+  std::string text = Paint(terminal, Colour::kBold, line_of(titles, {})) + '\n';
+  for (const Row& row : rows_) {
+    for (const auto& cells : LinesOf(row.cells, widths)) {
+      text += line_of(cells, row.red) + '\n';
     }
   }
   return text;
@@ -103,7 +107,9 @@ void Table::Narrow(size_t over, std::vector<size_t>& widths) const {
   size_t most = 0;
   for (size_t i = 1; i < columns_.size(); ++i) {
     size_t least = TextWidth(columns_[i].title);
-    for (const auto& row : rows_) least = std::max(least, LongestWord(row[i]));
+    for (const Row& row : rows_) {
+      least = std::max(least, LongestWord(row.cells[i]));
+    }
     if (widths[i] - least > most) {
       most = widths[i] - least;
       chosen = i;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,11 @@ class Table {
   // One cell per column. Control characters are made printable.
   void AddRow(std::vector<std::string> cells);
 
-  // The same with cells of several lines under one another.
+  // Has the cell of the last row in `column` red where the terminal is in
+  // colour: someone should look at it.
+  void Redden(size_t column) { rows_.back().red.insert(column); }
+
+  // AddRow() with cells of several lines under one another.
   void AddTallRow(const std::vector<std::vector<std::string>>& cells);
 
   bool empty() const { return rows_.empty(); }
@@ -37,11 +42,16 @@ class Table {
   std::string Layout(const Terminal& terminal) const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::set<size_t> red = {};
+  };
+
   // Takes up to `over` from the column whose words leave the most room.
   void Narrow(size_t over, std::vector<size_t>& widths) const;
 
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace smdebug::cli

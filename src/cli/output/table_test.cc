@@ -67,6 +67,19 @@ TEST(TableTest, TitlesAreBoldInColour) {
               HasSubstr("\x1B[1mname  steps\x1B[0m\n"));
 }
 
+TEST(TableTest, ARedCellIsPaintedWithoutItsPadding) {
+  Table table = MakeTable();
+  table.AddRow({"x", "1"});
+  table.Redden(0);
+  table.Redden(1);
+  table.AddRow({"long", "1"});
+  EXPECT_THAT(table.Layout({.is_terminal = true, .colour = true}),
+              HasSubstr("\x1B[31mx\x1B[0m         \x1B[31m1\x1B[0m\n"
+                        "long      1\n"));
+  EXPECT_THAT(table.Layout({.is_terminal = true}),
+              HasSubstr("x         1\nlong      1\n"));
+}
+
 TEST(TableTest, CellsCannotDriveTheTerminal) {
   Table table = MakeTable();
   table.AddRow({"a\x1B[2J", "1\n"});

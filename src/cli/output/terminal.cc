@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "src/base/environment.h"
@@ -45,6 +47,20 @@ std::string Paint(const Terminal& terminal, Colour colour,
   if (!terminal.colour || text.empty()) return std::string(text);
   const int code = colour == Colour::kBold ? 1 : 31;
   return fmt::format("\x1B[{}m{}\x1B[0m", code, text);
+}
+
+std::string PaintLines(const Terminal& terminal, Colour colour,
+                       std::string_view text) {
+  std::string painted;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    painted += Paint(terminal, colour, text.substr(0, end));
+    text.remove_prefix(end);
+    if (text.empty()) break;
+    painted += '\n';
+    text.remove_prefix(1);
+  }
+  return painted;
 }
 
 }  // namespace smdebug::cli

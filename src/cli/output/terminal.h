@@ -25,4 +25,8 @@ enum class Colour { kBold, kRed };
 std::string Paint(const Terminal& terminal, Colour colour,
                   std::string_view text);
 
+// The same for each line of a text by itself.
+std::string PaintLines(const Terminal& terminal, Colour colour,
+                       std::string_view text);
+
 }  // namespace smdebug::cli

@@ -33,7 +33,7 @@ using ::testing::UnorderedElementsAre;
 TEST(CompletionTest, OfEveryValueItIsKnownWhatToOffer) {
   for (const auto& command : AllCommands()) {
     CLI::App app;
-    command->Declare(app);
+    DeclareOn(app, *command);
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_items_expected_max() == 0) continue;
       EXPECT_TRUE(FindValues(option->get_name()) ||

@@ -1,7 +1,6 @@
 #include "src/cli/shell/grammar.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <CLI/CLI.hpp>
 
@@ -9,6 +8,7 @@
 #include "smdebug/reduction.h"
 #include "smdebug/rule.h"
 #include "src/actions/action_type.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/shell/completion.h"
 #include "src/config/framework.h"
@@ -29,10 +29,7 @@ Values RuleWords() {
 Values ModeWords() {
   std::vector<std::string> names;
   for (const Mode mode : kModes) {
-    std::string& name = names.emplace_back(ModeName(mode));
-    std::ranges::transform(name, name.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
+    names.push_back(base::Lower(ModeName(mode)));
   }
   return Words(std::move(names));
 }
@@ -114,7 +111,7 @@ std::vector<GrammarCommand> MakeGrammar() {
     GrammarCommand made = {.name = std::string(command->name()),
                            .meaning = std::string(command->summary())};
     CLI::App app;
-    command->Declare(app);
+    DeclareOn(app, *command);
     for (const CLI::Option* option : app.get_options()) Add(*option, made);
     names.push_back(made.name);
     grammar.push_back(std::move(made));

@@ -312,7 +312,9 @@ RuleType LossNotDecreasingType() {
           "in a row are surely above the best one, by more than "
           "increase_threshold_percent and a tenth of the first loss. Three "
           "losses in a row that are NaN or infinite do not fall either; fewer "
-          "are passed over. Losses below 0.05 have converged.\n\n"
+          "are passed over. Losses below 0.05 have converged. Of more than "
+          "65,536 losses that do not fall it looks at every second, fourth "
+          "and so on.\n\n"
           "Losses are the collection `losses` in every framework.",
       .make = Make<LossNotDecreasing>};
 }

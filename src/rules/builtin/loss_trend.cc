@@ -75,8 +75,8 @@ std::optional<LossTrend::Trouble> LossTrend::Add(int64_t step, double loss) {
   window_.push_back(loss);
   std::optional<Trouble> trouble;
   if (!has_fallen_) {
-    all_.push_back(loss);
-    if (all_.size() >= next_check_) trouble = CheckFall();
+    Keep(loss);
+    if (seen_ >= next_check_) trouble = CheckFall();
   }
   if (window_.size() >= kWindowLosses &&
       step - window_start_ + 1 >= options_.window_steps) {
@@ -90,8 +90,17 @@ std::optional<LossTrend::Trouble> LossTrend::Add(int64_t step, double loss) {
   return trouble;
 }
 
+void LossTrend::Keep(double loss) {
+  if (seen_++ % stride_ != 0) return;
+  all_.push_back(loss);
+  if (all_.size() <= kMostKept) return;
+  for (size_t i = 1; 2 * i < all_.size(); ++i) all_[i] = all_[2 * i];
+  all_.resize((all_.size() + 1) / 2);
+  stride_ *= 2;
+}
+
 std::optional<LossTrend::Trouble> LossTrend::CheckFall() {
-  next_check_ = all_.size() + all_.size() / 2;
+  next_check_ = seen_ + seen_ / 2;
   const Halves halves = Split();
   if (halves.has_fallen) {
     has_fallen_ = true;

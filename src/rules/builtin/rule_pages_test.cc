@@ -116,9 +116,8 @@ std::string Collections(const RuleType& type) {
     collections.push_back(std::move(item));
   }
   return fmt::format(
-      "{}As a hook configuration, which `smdebug rules --hook-config {}` "
-      "prints, "
-      "too:\n\n```json\n{}\n```\n",
+      "{}As a hook configuration, as `smdebug rules --hook-config {}` prints "
+      "it:\n\n```json\n{}\n```\n",
       PythonOf(type), type.name,
       Json{{"CollectionConfigurations", collections}}.dump(2));
 }

@@ -15,6 +15,8 @@ TEST(WeightUpdateRatioTest, ComparesWithTheSavedStepBefore) {
   EXPECT_EQ(findings[0].step, 500);
   EXPECT_EQ(findings[0].value, 0);
   EXPECT_EQ(findings[0].threshold, 1e-8);
+  EXPECT_EQ(findings[0].message,
+            "the update is 0 times the weight, below 1e-08");
   EXPECT_THAT(run.Fired("WeightUpdateRatio", 500), ElementsAre(500));
 }
 
@@ -24,6 +26,8 @@ TEST(WeightUpdateRatioTest, FiresAboveTheLargeThresholdOnly) {
   run.At(1).Put("a.weight", {11});   // 10.
   run.At(2).Put("a.weight", {132});  // 11.
   EXPECT_THAT(run.Fired("WeightUpdateRatio:epsilon=0"), ElementsAre(2));
+  EXPECT_EQ(run.Judge("WeightUpdateRatio:epsilon=0").at(0).message,
+            "the update is 11 times the weight, above 10");
 }
 
 TEST(WeightUpdateRatioTest, NumStepsTakesTheOldestWithin) {

@@ -199,6 +199,7 @@ TEST_F(InvokerTest, TellsEachFireOnceAndASecondCallOnlyWhatIsNew) {
   options.reports = made_.storage;
   options.on_fire = [&](const RuleFire& fire) {
     told.emplace_back(fire.findings.front().step, fire.is_first);
+    return true;
   };
   made_.Open().Steps();
   const auto judge = [&] {
@@ -222,6 +223,61 @@ TEST_F(InvokerTest, TellsEachFireOnceAndASecondCallOnlyWhatIsNew) {
   EXPECT_THAT(told, IsEmpty());
 }
 
+TEST_F(InvokerTest, WhatCouldNotBeToldIsToldByTheNextCall) {
+  SaveRun(5);
+  std::vector<int64_t> told;
+  int64_t reachable_from = 0;
+  InvokeOptions options;
+  options.reports = made_.storage;
+  options.on_fire = [&](const RuleFire& fire) {
+    told.push_back(fire.findings.front().step);
+    return told.back() >= reachable_from;
+  };
+  const auto judge = [&] {
+    told.clear();
+    Judge("VanishingGradient", options);
+    return told;
+  };
+  reachable_from = 5;
+  EXPECT_THAT(judge(), ElementsAre(3, 4));
+  EXPECT_THAT(judge(), ElementsAre(3, 4));
+  // Who was told later knows that the rule fired.
+  reachable_from = 4;
+  EXPECT_THAT(judge(), ElementsAre(3, 4));
+  EXPECT_THAT(judge(), IsEmpty());
+}
+
+TEST_F(InvokerTest, TheReportTellsOfAFindingBeforeAnybodyIsTold) {
+  SaveRun(5);
+  std::vector<std::string> seen;
+  InvokeOptions options;
+  options.reports = made_.storage;
+  options.on_fire = [&](const RuleFire& fire) {
+    const auto json = nlohmann::json::parse(
+        GetFile(*made_.storage, "rules/VanishingGradient.json").value());
+    seen.push_back(json["status"]);
+    // Only then is it known that somebody was.
+    EXPECT_LT(json["told"][0]["last_step"], fire.findings.front().step);
+    return true;
+  };
+  Judge("VanishingGradient", options);
+  EXPECT_THAT(seen, ElementsAre("IssuesFound", "IssuesFound"));
+}
+
+TEST_F(InvokerTest, ReportsDoNotMakeARunThatIsGoneAnew) {
+  SaveRun(5);
+  InvokeOptions options;
+  options.reports = made_.storage;
+  options.on_fire = [&](const RuleFire&) {
+    for (const FileInfo& file : made_.storage->List("")) {
+      made_.storage->Remove(file.key);
+    }
+    return true;
+  };
+  Judge("VanishingGradient", options);
+  EXPECT_THAT(made_.storage->List(""), IsEmpty());
+}
+
 // A dry run beside the one that acts, both judging step by step: what either
 // has told stays known.
 TEST_F(InvokerTest, TwoThatJudgeAtOnceForgetNothingThatEitherTold) {
@@ -232,7 +288,10 @@ TEST_F(InvokerTest, TwoThatJudgeAtOnceForgetNothingThatEitherTold) {
     InvokeOptions options;
     options.reports = made_.storage;
     options.told_to = to;
-    options.on_fire = [&told, to](const RuleFire&) { told.push_back(to); };
+    options.on_fire = [&told, to](const RuleFire&) {
+      told.push_back(to);
+      return true;
+    };
     auto invoker = std::make_unique<Invoker>(trial, std::move(options));
     invoker->Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
     return invoker;
@@ -338,6 +397,7 @@ TEST_F(InvokerTest, OthersGoOnWhileARuleIsSlow) {
     if (fire.evaluation.name == "VanishingGradient") {
       fired.push_back(fire.findings[0].step);
     }
+    return true;
   };
   Invoker invoker(Open(), options);
   // From step 1 on it has no answer before the other rule is through.

@@ -1,19 +1,25 @@
 #include "src/rules/engine/judge.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
+#include "smdebug/internal/did_you_mean.h"
+#include "smdebug/rule_parameters.h"
 #include "src/base/text.h"
 #include "src/rules/engine/registry.h"
 #include "src/run/keys.h"
+#include "src/trial/reader.h"
 
 namespace smdebug::rules {
 namespace {
 
-// "collection a or b, or tensors that match 'c'".
-std::string NeedText(const std::vector<TensorSelection>& selections) {
+// "collection a or b, or tensors that match 'c'", with `word` for "or".
+std::string NeedText(const std::vector<TensorSelection>& selections,
+                     std::string_view word) {
   std::vector<std::string> collections;
   std::vector<std::string> regexes;
   const auto add = [](std::vector<std::string>& list, const std::string& text) {
@@ -25,15 +31,60 @@ std::string NeedText(const std::vector<TensorSelection>& selections) {
       add(regexes, "'" + regex + "'");
     }
   }
+  const std::string between = fmt::format(" {} ", word);
   std::string text;
   if (!collections.empty()) {
-    text = fmt::format("collection {}", fmt::join(collections, " or "));
+    text = fmt::format("collection {}", fmt::join(collections, between));
   }
   if (!regexes.empty()) {
-    text += fmt::format("{}tensors that match {}", text.empty() ? "" : ", or ",
-                        fmt::join(regexes, " or "));
+    text += fmt::format("{}tensors that match {}",
+                        text.empty() ? "" : fmt::format(", {} ", word),
+                        fmt::join(regexes, between));
   }
   return text.empty() ? "some tensor" : text;
+}
+
+// "; did you mean 'weights'?", of the first collection that the run has not.
+std::string Misspelling(const std::vector<TensorSelection>& selections,
+                        Trial& trial) {
+  std::vector<std::string> known;
+  for (const auto& [name, collection] : trial.Collections()) {
+    known.push_back(name);
+  }
+  for (const TensorSelection& selection : selections) {
+    for (const std::string& name : selection.collections) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      const std::string meant = config::DidYouMean(name, known);
+      if (!meant.empty()) return "; " + meant;
+    }
+  }
+  return {};
+}
+
+// What the user named of what a rule is to look at.
+TensorSelection AskedFor(const RuleType& type, const RuleSpec& spec) {
+  const RuleParameters parameters(type, spec);
+  const auto given = [&](std::string_view name) {
+    const bool is_list = std::ranges::any_of(
+        type.parameters, [&](const RuleParameter& parameter) {
+          return parameter.name == name &&
+                 parameter.kind == RuleParameter::Kind::kList;
+        });
+    return is_list && parameters.IsGiven(name) ? parameters.List(name)
+                                               : std::vector<std::string>();
+  };
+  return {.collections = given("collection_names"),
+          .regexes = given("tensor_regex")};
+}
+
+// Whether `selection` takes any tensor of the run, at whatever step.
+bool TakesAny(const TensorSelection& selection, Trial& trial) {
+  trial::Reader& reader = trial.reader();
+  trial::MemberSet set;
+  set.collections = selection.collections;
+  set.regexes = selection.regexes;
+  reader.Update(*reader.Known(), set);
+  return std::ranges::any_of(set.takes, [](char takes) { return takes != 0; });
 }
 
 // Values that cannot be read are the trouble of those who ask for them.
@@ -51,7 +102,8 @@ Judge::Judge(RuleEvaluation asked, const RuleType& type, Range steps,
       range(steps),
       others(std::move(other_numbers)),
       report{.name = evaluation.name, .rule = Describe(evaluation.spec)},
-      type_(&type) {
+      type_(&type),
+      asked_(AskedFor(type, evaluation.spec)) {
   // What is wrong with the parameters is said at once.
   seats_.push_back({.rule = MakeRule(*type_, evaluation.spec)});
   deferred_ = dynamic_cast<DeferredRule*>(seats_.front().rule.get());
@@ -160,11 +212,34 @@ void Judge::Fail(std::string_view details) {
   report.details = details;
 }
 
+// Why no step was judged, of a run that is not damaged.
+std::string Judge::WhyNoStep(Trial& trial) const {
+  const std::vector<int64_t> steps = trial.reader().StepsFrom(
+      /*first=*/0, std::numeric_limits<int64_t>::max());
+  if (steps.empty()) return "the run has no step to judge";
+  if (std::ranges::any_of(steps,
+                          [&](int64_t step) { return IsInRange(step); })) {
+    return "no step was judged";
+  }
+  return fmt::format(
+      "the run has no step to judge from step {} on{}; it has "
+      "steps {} to {}",
+      range.start, range.end ? fmt::format(" and before {}", *range.end) : "",
+      steps.front(), steps.back());
+}
+
 // What the rule looked for and never found; empty if there is nothing.
-std::string Judge::Lack() const {
+std::string Judge::Lack(Trial& trial) const {
   if (!use_.selected && !use_.selections.empty()) {
-    return fmt::format("needs {}, which this run does not save",
-                       NeedText(use_.selections));
+    const bool elsewhere =
+        (range.start > 0 || range.end) &&
+        std::ranges::any_of(use_.selections, [&](const auto& selection) {
+          return TakesAny(selection, trial);
+        });
+    return fmt::format("needs {}, which this run does not save{}{}",
+                       NeedText(use_.selections, "or"),
+                       elsewhere ? " in the steps asked for" : "",
+                       Misspelling(use_.selections, trial));
   }
   if (use_.selected && !use_.answered && !use_.unanswered.empty()) {
     return fmt::format(
@@ -183,8 +258,22 @@ std::string Judge::Lack() const {
   return lack;
 }
 
-void Judge::Conclude(bool stopped, std::span<const Damage> damage) {
+// What the user named that takes nothing of the run; empty if there is nothing.
+std::string Judge::Missing(Trial& trial) const {
+  std::vector<TensorSelection> missing;
+  const auto look = [&](TensorSelection one) {
+    if (!TakesAny(one, trial)) missing.push_back(std::move(one));
+  };
+  for (const auto& name : asked_.collections) look({.collections = {name}});
+  for (const auto& regex : asked_.regexes) look({.regexes = {regex}});
+  if (missing.empty()) return {};
+  return fmt::format("is to look at {}, which this run does not save{}",
+                     NeedText(missing, "and"), Misspelling(missing, trial));
+}
+
+void Judge::Conclude(bool stopped, Trial& trial) {
   if (std::exchange(concluded, true)) return;
+  const std::vector<Damage> damage = trial.damage();
   report.ended = !stopped;
   if (report.status == RuleStatus::kError) return;
   if (report.findings_total > 0) {
@@ -195,13 +284,18 @@ void Judge::Conclude(bool stopped, std::span<const Damage> damage) {
                      report.unreadable));
   } else if (stopped) {
     report.status = RuleStatus::kStopped;
+    const bool lacks_steps = report.steps_judged == 0 && type_->needs_steps;
+    const std::string lack = lacks_steps ? WhyNoStep(trial) : Lack(trial);
+    if (!lack.empty()) report.details = "has judged nothing so far: " + lack;
   } else if (report.steps_judged == 0 && type_->needs_steps) {
     Fail(damage.empty()
-             ? std::string("the run has no step to judge")
+             ? WhyNoStep(trial)
              : fmt::format("the run has no step that can be read: {}: {}",
                            damage.front().file, damage.front().reason));
-  } else if (std::string lack = Lack(); !lack.empty()) {
+  } else if (const std::string lack = Lack(trial); !lack.empty()) {
     Fail(lack);
+  } else if (const std::string missing = Missing(trial); !missing.empty()) {
+    Fail(missing);
   } else if (const auto whole = std::ranges::find_if(damage, HidesSteps);
              whole != damage.end() && type_->needs_steps) {
     Fail(fmt::format("a part of the run could not be read: {}: {}", whole->file,

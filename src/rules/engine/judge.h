@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
+#include "smdebug/trial.h"
 #include "src/rules/engine/deferred_rule.h"
 #include "src/rules/engine/trial_view.h"
 #include "src/rules/reports/report_files.h"
@@ -60,8 +60,8 @@ class Judge {
   // Ends the rule, which has not answered about `step` for so many seconds.
   void GiveUp(int64_t step, double seconds);
 
-  // Settles the status. `damage` is what is wrong with the run.
-  void Conclude(bool stopped, std::span<const Damage> damage);
+  // Settles the status, by what `trial`, which is the run, has besides.
+  void Conclude(bool stopped, Trial& trial);
 
   bool IsInRange(int64_t step) const {
     return step >= range.start && !IsPast(step);
@@ -86,11 +86,14 @@ class Judge {
                            const Question& question);
   void AskOne(Desk& desk, Seat& seat, std::vector<Finding>& found,
               const std::function<std::vector<Finding>(Rule&)>& question);
-  std::string Lack() const;
+  std::string WhyNoStep(Trial& trial) const;
+  std::string Lack(Trial& trial) const;
+  std::string Missing(Trial& trial) const;
   void Fail(std::string_view details);
 
   const RuleType* const type_;
-  std::vector<Seat> seats_;  // Parallel to the desks.
+  const TensorSelection asked_;  // By the user, not by the rule itself.
+  std::vector<Seat> seats_;      // Parallel to the desks.
   DeferredRule* deferred_ = nullptr;
   ViewUse use_;
   bool told_of_wait_ = false;

@@ -2,6 +2,7 @@
 // no issues.
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -36,8 +37,9 @@ struct SmallRun {
     made.Open().Steps();
   }
 
-  RuleReport Judge(const std::string& spec) {
+  RuleReport Judge(const std::string& spec, int64_t start_step = 0) {
     InvokeOptions options;
+    options.start_step = start_step;
     options.other_trials = {"other"};
     options.open_trial = [](const std::string&) {
       TestTrial other;
@@ -128,6 +130,93 @@ TEST(LackTest, EveryRuleThatLooksAtStepsIsTried) {
       return ParseRuleSpec(given.spec).name == type.name;
     })) << type.name;
   }
+}
+
+TEST(LackTest, ACollectionThatIsMisspeltIsTold) {
+  EXPECT_THAT(
+      SmallRun(kWeights).Judge("AllZero:collection_names=weigths").details,
+      HasSubstr("needs collection weigths, which this run does not "
+                "save; did you mean 'weights'?"));
+}
+
+TEST(LackTest, NothingThatIsAskedForIsPassedOverInSilence) {
+  const struct {
+    std::string spec;
+    std::string missing;
+  } cases[] = {
+      {"ExplodingTensor:collection_names=weigths,losses",
+       "collection weigths, which this run does not save; did you mean "
+       "'weights'?"},
+      {"ExplodingTensor:collection_names=losses,nosuch,bar",
+       "collection nosuch and bar, which"},
+      {"ExplodingTensor:tensor_regex=nosuch,loss",
+       "tensors that match "
+       "'nosuch', which"},
+      {"ExplodingTensor:collection_names=weigths:tensor_regex=loss",
+       "collection weigths, which"},
+      {"ExplodingTensor{\"collection_names\": [\"losses\", \"nosuch\"]}",
+       "collection nosuch, which"},
+      {"LossNotDecreasing:collection_names=nosuch", "collection nosuch, which"},
+  };
+  for (const auto& test : cases) {
+    SCOPED_TRACE(test.spec);
+    const RuleReport report = SmallRun(kLosses).Judge(test.spec);
+    EXPECT_EQ(report.status, RuleStatus::kError);
+    EXPECT_THAT(report.details, HasSubstr(test.missing));
+  }
+  for (const char* spec :
+       {"ExplodingTensor:collection_names=losses:tensor_regex=^loss$",
+        "LossNotDecreasing:collection_names=losses", "LossNotDecreasing"}) {
+    EXPECT_EQ(SmallRun(kLosses).Judge(spec).status, RuleStatus::kNoIssuesFound)
+        << spec;
+  }
+}
+
+TEST(LackTest, WhatAFiringRuleMissesDoesNotHideIt) {
+  const Tensors infinite = {{"loss", {std::numeric_limits<float>::infinity()}}};
+  EXPECT_EQ(SmallRun(infinite)
+                .Judge("ExplodingTensor:collection_names=losses,nosuch")
+                .status,
+            RuleStatus::kIssuesFound);
+}
+
+TEST(LackTest, WhatIsSavedAtOtherStepsIsNotMissingFromTheRun) {
+  SmallRun run(kLosses);
+  EXPECT_EQ(run.Judge("ExplodingTensor", /*start_step=*/500).details,
+            "the run has no step to judge from step 500 on; it has steps 0 to "
+            "1");
+  EXPECT_EQ(run.Judge("ExplodingTensor:start_step=400:end_step=500").details,
+            "the run has no step to judge from step 400 on and before 500; it "
+            "has steps 0 to 1");
+
+  TestTrial late;
+  late.run.Declare({"worker_0"}, 1, BuiltInCollections(Framework::kNative));
+  late.run.At(0).Tensor("gradient/fc.weight", {1, 2}).Publish();
+  late.run.At(1).Tensor("fc.weight", {1, 2}).Publish();
+  late.run.End();
+  late.Open().Steps();
+  InvokeOptions options;
+  options.start_step = 1;
+  Invoker invoker(late.trial.get(), options);
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_THAT(invoker.report(0).details,
+              HasSubstr("needs collection gradients, which this run does not "
+                        "save in the steps asked for"));
+}
+
+TEST(LackTest, AStoppedRuleTellsWhatItWaitedFor) {
+  SmallRun run(kWeights);
+  Invoker invoker(run.made.trial.get(), {});
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  invoker.Add(ToEvaluation(ParseRuleSpec("ExplodingTensor")));
+  invoker.JudgeNewSteps();
+  invoker.Finish(/*stopped=*/true);
+  EXPECT_EQ(invoker.report(0).status, RuleStatus::kStopped);
+  EXPECT_THAT(invoker.report(0).details,
+              HasSubstr("nothing so far: needs collection gradients"));
+  EXPECT_EQ(invoker.report(1).status, RuleStatus::kStopped);
+  EXPECT_EQ(invoker.report(1).details, "");
 }
 
 TEST(LackTest, ARuleThatNeedsAnotherRunIsRefusedWithoutOne) {

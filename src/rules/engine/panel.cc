@@ -8,6 +8,7 @@
 
 #include "smdebug/error.h"
 #include "src/base/log.h"
+#include "src/base/text.h"
 #include "src/rules/engine/interrupted.h"
 #include "src/rules/engine/registry.h"
 #include "src/run/keys.h"
@@ -36,10 +37,21 @@ std::string StepsText(const Judge::Range& range) {
                      range.end ? std::to_string(*range.end) : "");
 }
 
+// A rule's own actions are told as well as those of all rules.
+std::string ToldTo(const InvokeOptions& options,
+                   const RuleEvaluation& evaluation) {
+  const std::string own = evaluation.action_json.value_or("");
+  const std::string_view trimmed = base::Trim(own);
+  if (trimmed.empty()) return options.told_to;
+  return fmt::format("{} {}", options.told_to, trimmed);
+}
+
 }  // namespace
 
 Panel::Panel(Trial* trial, InvokeOptions options)
-    : trial_(trial), options_(std::move(options)), files_(options_.reports) {
+    : trial_(trial),
+      options_(std::move(options)),
+      files_(options_.reports, trial->run_id()) {
   next_step_ = std::numeric_limits<int64_t>::max();
   if (!options_.all_workers) {
     desks_.push_back(std::make_unique<Desk>(trial_, options_.worker));
@@ -67,8 +79,8 @@ void Panel::Add(RuleEvaluation evaluation, const RuleType& type) {
       .rule = report.rule,
       .steps = StepsText(range),
       .worker = options_.all_workers ? "all" : options_.worker.value_or("")};
-  place.told =
-      files_.WhatWasTold(report.name, place.question, options_.told_to);
+  place.told_to = ToldTo(options_, place.judge->evaluation);
+  place.told = files_.WhatWasTold(report.name, place.question, place.told_to);
   next_step_ = std::min(next_step_, range.start);
   places_.push_back(std::move(place));
 }
@@ -260,12 +272,19 @@ void Panel::Take(Place& place, std::vector<Finding> found, bool is_told) {
   report.Add(found);
   place.is_saved = false;
   if (is_told || !options_.on_fire) return;
+  // The report tells of it however long that takes, and whatever comes between.
+  if (!place.untold) place.untold = found.front().step;
+  SaveReport(place);
+  bool told = false;
   try {
-    options_.on_fire({place.judge->evaluation, found, is_first});
+    told = options_.on_fire({place.judge->evaluation, found, is_first});
   } catch (const std::exception& error) {
     base::LogWarning("rule {}: what should follow a finding failed: {}",
                      report.name, error.what());
   }
+  if (!told) return;
+  place.untold.reset();
+  place.is_saved = false;
 }
 
 bool Panel::Done() {
@@ -323,7 +342,7 @@ void Panel::End(Place& place, bool stopped) {
   Judge& judge = *place.judge;
   if (judge.concluded) return;
   if (!stopped) Take(place, judge.Finish(desks_), place.told.ended);
-  judge.Conclude(stopped, trial_->damage());
+  judge.Conclude(stopped, *trial_);
   place.is_saved = false;
 }
 
@@ -338,25 +357,31 @@ void Panel::Finish(bool stopped) {
 }
 
 void Panel::SaveReports() {
+  for (Place& place : places_) SaveReport(place);
+}
+
+// Writes it, unless nothing is new or it was written just now.
+void Panel::SaveReport(Place& place) {
   const Clock::time_point now = Clock::now();
-  for (Place& place : places_) {
-    const bool has_fired = place.judge->report.findings_total > 0;
-    const bool at_once = place.judge->concluded ||
-                         place.saved_at == Clock::time_point() ||
-                         has_fired != place.is_fire_saved;
-    if (place.is_saved || (!at_once && now - place.saved_at < kSaveEvery)) {
-      continue;
-    }
-    if (place.judge->concluded ||
-        now - place.files_saved_at >= kSaveFilesEvery) {
-      SaveFiles(place);
-      place.files_saved_at = now;
-    }
-    files_.Save(place.judge->report, place.question, options_.told_to);
-    place.is_saved = true;
-    place.is_fire_saved = has_fired;
-    place.saved_at = now;
+  const RuleReport& report = place.judge->report;
+  const bool has_fired = report.findings_total > 0;
+  const bool at_once = place.judge->concluded ||
+                       place.saved_at == Clock::time_point() ||
+                       has_fired != place.is_fire_saved;
+  if (place.is_saved || (!at_once && now - place.saved_at < kSaveEvery)) return;
+  if (place.judge->concluded || now - place.files_saved_at >= kSaveFilesEvery) {
+    SaveFiles(place);
+    place.files_saved_at = now;
   }
+  ReportFiles::Told told = {.last_step = report.last_step,
+                            .ended = report.ended && !place.untold};
+  if (place.untold) {
+    told.last_step = std::min(told.last_step, *place.untold - 1);
+  }
+  files_.Save(report, place.question, place.told_to, told);
+  place.is_saved = true;
+  place.is_fire_saved = has_fired;
+  place.saved_at = now;
 }
 
 void Panel::SaveFiles(Place& place) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,10 @@ class Panel {
   struct Place {
     std::unique_ptr<Judge> judge;
     ReportFiles::Question question;
-    ReportFiles::Told told = {};
+    std::string told_to;  // Who is told of all rules, and of this one alone.
+    ReportFiles::Told told = {};  // By earlier invocations.
+    // The first step of those that nobody was told of by this one.
+    std::optional<int64_t> untold = {};
     bool is_saved = false;
     bool is_fire_saved = false;
     Clock::time_point saved_at = {};
@@ -85,6 +89,7 @@ class Panel {
   void Take(Place& place, std::vector<Finding> found, bool is_told);
   void End(Place& place, bool stopped);
   void SaveReports();
+  void SaveReport(Place& place);
   void SaveFiles(Place& place);
 
   Trial* const trial_;

@@ -192,7 +192,7 @@ TensorSelection RuleParameters::Selection() const {
 TensorSelection RuleParameters::RequiredSelection() const {
   TensorSelection selection = Selection();
   if (selection.empty()) {
-    RefuseRule(*this, "one of collection_names and tensor_regex is needed");
+    RefuseRule(*this, "collection_names or tensor_regex is needed");
   }
   return selection;
 }

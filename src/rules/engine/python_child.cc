@@ -40,8 +40,9 @@ constexpr std::string_view kAdvice =
 
 }  // namespace
 
-std::string ChosenPython() {
+std::string ChosenPython(const std::string& fallback) {
   if (auto chosen = base::GetEnv("SMDEBUG_PYTHON")) return *chosen;
+  if (!fallback.empty()) return fallback;
   std::error_code ignored;
   return DefaultPython(
       std::filesystem::read_symlink("/proc/self/exe", ignored));
@@ -57,8 +58,9 @@ std::string DefaultPython(const std::filesystem::path& program) {
   return access(beside.c_str(), X_OK) == 0 ? beside.string() : name;
 }
 
-PythonChild::PythonChild(std::function<void(std::string_view line)> on_print)
-    : python_(ChosenPython()), on_print_(std::move(on_print)) {
+PythonChild::PythonChild(std::function<void(std::string_view line)> on_print,
+                         const std::string& fallback)
+    : python_(ChosenPython(fallback)), on_print_(std::move(on_print)) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(),

@@ -23,8 +23,8 @@ namespace smdebug::rules {
 std::string DefaultPython(const std::filesystem::path& program);
 
 // The Python that evaluates rules: the one that SMDEBUG_PYTHON names, else
-// DefaultPython() of this program.
-std::string ChosenPython();
+// `fallback`, else DefaultPython() of this program.
+std::string ChosenPython(const std::string& fallback = {});
 
 // A Python process that evaluates one rule, by questions and answers: one JSON
 // object per line each. What the rule prints goes to standard error, or to
@@ -36,10 +36,9 @@ class PythonChild {
  public:
   using Message = nlohmann::ordered_json;
 
-  // Starts it, by the Python that SMDEBUG_PYTHON names, or DefaultPython().
-  // Throws Error if there is no such program.
-  explicit PythonChild(
-      std::function<void(std::string_view line)> on_print = {});
+  // Starts it, by ChosenPython(). Throws Error if there is no such program.
+  explicit PythonChild(std::function<void(std::string_view line)> on_print = {},
+                       const std::string& fallback = {});
   ~PythonChild();
 
   PythonChild(const PythonChild&) = delete;

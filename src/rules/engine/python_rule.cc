@@ -46,12 +46,13 @@ Message LoadQuestion(const RuleEvaluation& evaluation) {
           {"has_other_trials", !evaluation.other_trials.empty()}};
 }
 
-Message OpenQuestion(const RuleEvaluation& evaluation, const std::string& run,
+Message OpenQuestion(const RuleEvaluation& evaluation, const Trial& trial,
                      const InvokeOptions& options) {
   const int64_t start = evaluation.start_step.value_or(options.start_step);
   const auto end = evaluation.end_step ? evaluation.end_step : options.end_step;
   return {{"ask", "open"},
-          {"run", run},
+          {"run", trial.path()},
+          {"run_id", trial.run_id()},
           {"other_trials", evaluation.other_trials.empty()
                                ? options.other_trials
                                : evaluation.other_trials},
@@ -162,7 +163,8 @@ std::vector<std::shared_ptr<PythonChild>> LoadPythonRules(
                       Describe(evaluations[i].spec)));
     }
     // All of them start at the same time.
-    children[i] = std::make_shared<PythonChild>(options.on_print);
+    children[i] =
+        std::make_shared<PythonChild>(options.on_print, options.python);
     children[i]->Ask(LoadQuestion(evaluations[i]));
   }
   for (size_t i = 0; i < children.size(); ++i) {
@@ -183,8 +185,8 @@ std::vector<std::shared_ptr<PythonChild>> LoadPythonRules(
   return children;
 }
 
-RuleType PythonRuleType(const RuleEvaluation& evaluation,
-                        const std::string& run, const InvokeOptions& options,
+RuleType PythonRuleType(const RuleEvaluation& evaluation, const Trial& trial,
+                        const InvokeOptions& options,
                         std::shared_ptr<PythonChild> child) {
   RuleType type;
   type.name = evaluation.spec.name;
@@ -193,7 +195,7 @@ RuleType PythonRuleType(const RuleEvaluation& evaluation,
     type.parameters.push_back({.name = name});
   }
   type.make = [name = type.name, child = std::move(child),
-               open = OpenQuestion(evaluation, run, options)](
+               open = OpenQuestion(evaluation, trial, options)](
                   const RuleParameters&) -> std::unique_ptr<Rule> {
     return std::make_unique<AskedRule>(name, child, open);
   };

@@ -19,9 +19,10 @@ namespace smdebug::rules {
 std::vector<std::shared_ptr<PythonChild>> LoadPythonRules(
     std::span<const RuleEvaluation> evaluations, const InvokeOptions& options);
 
-// The rule that `child` has loaded for `evaluation`, to judge the run at `run`.
-RuleType PythonRuleType(const RuleEvaluation& evaluation,
-                        const std::string& run, const InvokeOptions& options,
+// The rule that `child` has loaded for `evaluation`, to judge the run of
+// `trial`, and no other that takes its place before the child has opened it.
+RuleType PythonRuleType(const RuleEvaluation& evaluation, const Trial& trial,
+                        const InvokeOptions& options,
                         std::shared_ptr<PythonChild> child);
 
 }  // namespace smdebug::rules

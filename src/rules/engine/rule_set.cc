@@ -1,5 +1,8 @@
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "smdebug/error.h"
 #include "smdebug/invoker.h"
 #include "smdebug/rule.h"
 #include "src/rules/engine/python_rule.h"
@@ -31,8 +34,8 @@ std::vector<RuleType> RuleSet::TypesFor(const Trial& trial,
   std::vector<RuleType> types(evaluations_.size());
   for (size_t i = 0; i < types.size(); ++i) {
     if (!children_[i]) continue;
-    types[i] = rules::PythonRuleType(evaluations_[i], trial.path(), options,
-                                     children_[i]);
+    types[i] =
+        rules::PythonRuleType(evaluations_[i], trial, options, children_[i]);
   }
   return types;
 }
@@ -70,9 +73,17 @@ LiveVerdict RuleSet::JudgeLive(
   Invoker invoker(&trial, std::move(options));
   judging = &invoker;
   AddTo(invoker, types);
-  const bool ended = invoker.Run();
-  if (!ended) invoker.Finish(/*stopped=*/true);
+  bool ended = false;
+  std::optional<std::string> replaced;
+  try {
+    ended = invoker.Run();
+    if (!ended) invoker.Finish(/*stopped=*/true);
+  } catch (const RunReplacedError& error) {
+    ended = false;
+    replaced = error.what();
+  }
   return {.ended = ended,
+          .replaced = std::move(replaced),
           .reports = invoker.reports(),
           .steps_judged = invoker.steps_judged(),
           .last_step = invoker.last_step()};

@@ -59,6 +59,7 @@ TEST_F(RuleSetTest, OnceJudgesWhatIsThereAndEnds) {
   InvokeOptions options;
   options.on_fire = [&](const RuleFire& fire) {
     fired.push_back(fire.findings.front().step);
+    return true;
   };
   // The job goes on; what is there is judged all the same.
   const auto reports = rules.JudgeOnce(Open(), *made_.storage, options);

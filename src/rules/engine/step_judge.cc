@@ -22,6 +22,7 @@ void StepJudge::BeginAt(int64_t step) {
   options.other_trials = other_trials_;
   options.on_fire = [this](const RuleFire& fire) {
     found_.assign(fire.findings.begin(), fire.findings.end());
+    return true;
   };
   invoker_ = std::make_unique<Invoker>(trial_, std::move(options));
   invoker_->Add(evaluation_);

@@ -62,7 +62,9 @@ RuleType CreateXgboostReportType() {
           "macro and weighted means, and the accuracy of each class over the "
           "steps; with two classes also the ROC curve and its area. "
           "Regression has the residuals, and the absolute error over the "
-          "steps for ten bins of labels.\n\n"
+          "steps for ten bins of labels. Of more than 10,000 points over the "
+          "steps the report has fewer, with the least and the greatest of "
+          "neighbours.\n\n"
           "The kind of model is taken from `hyperparameters/objective` or, in "
           "a run without it, from what labels and predictions look like. "
           "Robust changes nothing.",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -215,6 +216,37 @@ TEST(SvgChartTest, LongNamesAreCutBetweenCharacters) {
 }
 
 // Through the invoker, into the run.
+TEST(XgboostReportDataTest, ALongSeriesIsThinnedAndKeepsItsExtremes) {
+  using Data = XgboostReportData;
+  constexpr int kSteps = 200'000;
+  Data::Series series;
+  for (int step = 0; step < kSteps; ++step) {
+    double value = 0.5 + 0.001 * (step % 7);
+    if (step == 4'321) value = -3;
+    if (step == 123'456) value = 9;
+    if (step == 150'000) value = std::nan("");
+    Data::AddPoint(series, step, value);
+    ASSERT_LE(series.size(), Data::kMostPoints);
+  }
+  EXPECT_GT(series.size(), Data::kMostPoints / 4);
+  EXPECT_EQ(series.front(), std::pair(0.0, 0.5));
+  EXPECT_EQ(series.back().first, kSteps - 1);
+  EXPECT_TRUE(
+      std::ranges::is_sorted(series, {}, &std::pair<double, double>::first));
+  EXPECT_TRUE(std::ranges::count(series, std::pair(4'321.0, -3.0)) == 1);
+  EXPECT_TRUE(std::ranges::count(series, std::pair(123'456.0, 9.0)) == 1);
+  EXPECT_TRUE(std::ranges::any_of(
+      series, [](const auto& point) { return std::isnan(point.second); }));
+}
+
+TEST(XgboostReportDataTest, AShortSeriesIsKeptAsItIs) {
+  XgboostReportData::Series series;
+  for (size_t step = 0; step < XgboostReportData::kMostPoints; ++step) {
+    XgboostReportData::AddPoint(series, static_cast<double>(step), 1);
+  }
+  EXPECT_EQ(series.size(), XgboostReportData::kMostPoints);
+}
+
 TEST(XgboostReportFilesTest, AreKeptBesideTheReportOfTheRule) {
   TestTrial made;
   made.run.Declare({"worker_0"}, 1, {});
@@ -224,7 +256,7 @@ TEST(XgboostReportFilesTest, AreKeptBesideTheReportOfTheRule) {
       .Publish();
   made.run.End();
   made.Open().Steps();
-  const auto reports = OpenMemoryStorage();
+  const auto& reports = made.storage;
   Invoker invoker(made.trial.get(), {.reports = reports});
   RuleEvaluation evaluation =
       ToEvaluation(ParseRuleSpec("CreateXgboostReport"));

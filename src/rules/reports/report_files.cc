@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "smdebug/error.h"
 #include "src/base/bytes.h"
+#include "src/base/fnv1a.h"
 #include "src/base/log.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
@@ -26,20 +28,21 @@ Json QuestionJson(const ReportFiles::Question& question,
           {"run", run}};
 }
 
-}  // namespace
-
-// A folder may be used again by another run; those of smdebug 1.0 do not tell.
-const std::string& ReportFiles::Run() {
-  if (run_.empty()) run_ = run::IdentityOf(*storage_);
-  return run_;
+// What stands for one who is told: the text itself may hold an address or a
+// token, which is not for everybody who gets to see the run.
+std::string NameOfTold(std::string_view told_to) {
+  if (told_to.empty()) return {};
+  return fmt::format("{:016x}", base::Fnv1a(told_to));
 }
 
+}  // namespace
+
 ReportFiles::AllTold ReportFiles::ParseTold(std::string_view text,
-                                            const Question& question) {
+                                            const Question& question) const {
   AllTold all;
   const auto json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("question") ||
-      json["question"] != QuestionJson(question, Run())) {
+      json["question"] != QuestionJson(question, run_)) {
     return all;
   }
   const auto list = json.find("told");
@@ -66,34 +69,35 @@ ReportFiles::Told ReportFiles::WhatWasTold(std::string_view name,
   const std::optional<Blob> blob = storage_->Read(run::RuleReportKey(name));
   if (!blob) return {};
   const AllTold all = ParseTold(blob->text(), question);
-  const auto told = all.find(told_to);
+  const auto told = all.find(NameOfTold(told_to));
   return told == all.end() ? Told() : told->second;
 }
 
 void ReportFiles::Save(const RuleReport& report, const Question& question,
-                       std::string_view told_to) {
+                       std::string_view told_to, const Told& told) {
   if (!keeps()) return;
   try {
     // Others may judge the same run, and each has somebody else to tell.
     for (int i = 0; i < kMostSaves; ++i) {
-      if (TryToSave(report, question, told_to)) return;
+      run::RequireRunToWrite(*storage_, run_);
+      if (TryToSave(report, question, told_to, told)) return;
     }
-  } catch (const IoError& error) {
+  } catch (const Error& error) {
     return GiveUp(error);
   }
 }
 
 bool ReportFiles::TryToSave(const RuleReport& report, const Question& question,
-                            std::string_view told_to) {
+                            std::string_view told_to, const Told& told) {
   const std::string key = run::RuleReportKey(report.name);
   const auto read = storage_->ReadVersioned(key);
   AllTold all = read ? ParseTold(read->text, question) : AllTold();
-  Told& told = all[std::string(told_to)];
+  Told& all_told = all[NameOfTold(told_to)];
   // One that judges a second time is behind what it has told.
-  told.last_step = std::max(told.last_step, report.last_step);
-  told.ended = told.ended || report.ended;
+  all_told.last_step = std::max(all_told.last_step, told.last_step);
+  all_told.ended = all_told.ended || told.ended;
   Json json = Json::parse(ToJson(report));
-  json["question"] = QuestionJson(question, Run());
+  json["question"] = QuestionJson(question, run_);
   json["told"] = Json::array();
   for (const auto& [to, one] : all) {
     json["told"].push_back(
@@ -113,16 +117,17 @@ void ReportFiles::SaveFile(std::string_view name, const RuleFile& file) {
 
 void ReportFiles::Publish(const std::string& key, std::string_view text) {
   try {
+    run::RequireRunToWrite(*storage_, run_);
     const auto file = storage_->Create(key);
     const Bytes part = base::AsBytes(text);
     file->Append({&part, 1});
     file->Publish();
-  } catch (const IoError& error) {
+  } catch (const Error& error) {
     GiveUp(error);
   }
 }
 
-void ReportFiles::GiveUp(const IoError& error) {
+void ReportFiles::GiveUp(const Error& error) {
   failed_ = true;
   base::LogWarning("reports of rules are not kept: {}", error.what());
 }

@@ -17,12 +17,15 @@ namespace smdebug::rules {
 // The reports of a run: `rules/<name>.json`, each replaced as a whole.
 //
 // A report that cannot be written is worth a word in the log, and no more: a
-// run that cannot be written to can still be judged. The store may be
-// null: nothing is kept then. One thread at a time.
+// run that cannot be written to can still be judged. Nor is one written where
+// the folder holds another run by now, or is gone: it is not made anew. The
+// store may be null: nothing is kept then. One thread at a time.
 class ReportFiles {
  public:
-  explicit ReportFiles(std::shared_ptr<Storage> storage)
-      : storage_(std::move(storage)) {}
+  // `run` is the identity of the run that is judged; those of smdebug 1.0 have
+  // none.
+  explicit ReportFiles(std::shared_ptr<Storage> storage, std::string run = {})
+      : storage_(std::move(storage)), run_(std::move(run)) {}
 
   // What was asked of a rule; the same question has the same text.
   struct Question {
@@ -42,9 +45,10 @@ class ReportFiles {
   Told WhatWasTold(std::string_view name, const Question& question,
                    std::string_view told_to);
 
-  // What others were told, by the same question, stays in the file.
+  // `told_to` was told so far. What others were told, by the same question,
+  // stays in the file.
   void Save(const RuleReport& report, const Question& question,
-            std::string_view told_to);
+            std::string_view told_to, const Told& told);
 
   // Keeps a file of the rule's own: `rules/<name>/<file>`.
   void SaveFile(std::string_view name, const RuleFile& file);
@@ -54,16 +58,15 @@ class ReportFiles {
  private:
   using AllTold = std::map<std::string, Told, std::less<>>;
 
-  const std::string& Run();
   // By whom they were told to, if the text of a report is about `question`.
-  AllTold ParseTold(std::string_view text, const Question& question);
+  AllTold ParseTold(std::string_view text, const Question& question) const;
   bool TryToSave(const RuleReport& report, const Question& question,
-                 std::string_view told_to);
+                 std::string_view told_to, const Told& told);
   void Publish(const std::string& key, std::string_view text);
-  void GiveUp(const IoError& error);
+  void GiveUp(const Error& error);
 
   const std::shared_ptr<Storage> storage_;
-  std::string run_;  // Its identity; empty until the run tells.
+  const std::string run_;
   bool failed_ = false;
 };
 

@@ -3,6 +3,8 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -10,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smdebug/invoker.h"
+#include "smdebug/storage.h"
 #include "src/rules/reports/report_files.h"
 #include "src/run/claim.h"
 #include "src/run/keys.h"
@@ -19,6 +22,9 @@ namespace smdebug::rules {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(ReportTest, StepsFireOnceAndTheFirstFindingsAreKept) {
   RuleReport report{.name = "R"};
@@ -121,13 +127,27 @@ TEST(ReportTest, JsonHasTheFieldsByName) {
   EXPECT_EQ(finding["threshold"], "-Infinity");
 }
 
+// The store of a run that has no identity.
+std::shared_ptr<Storage> StoreOfRun() {
+  std::shared_ptr<Storage> storage = OpenMemoryStorage();
+  testing::PutFile(*storage, run::kEndMarkerKey, "");
+  return storage;
+}
+
+// Keeps a report of rule R, all of which was told.
+void SaveTold(ReportFiles& files, const ReportFiles::Told& told,
+              const ReportFiles::Question& question, std::string_view told_to) {
+  files.Save({.name = "R", .last_step = told.last_step, .ended = told.ended},
+             question, told_to, told);
+}
+
 TEST(ReportFilesTest, WhatWasToldIsKnownToWhoAsksTheSame) {
-  const auto storage = OpenMemoryStorage();
+  const auto storage = StoreOfRun();
   const ReportFiles::Question question = {"R", "0..", ""};
   {
     ReportFiles files(storage);
     EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, -1);
-    files.Save({.name = "R", .last_step = 7, .ended = true}, question, "");
+    SaveTold(files, {.last_step = 7, .ended = true}, question, "");
   }
   ReportFiles files(storage);
   EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, 7);
@@ -138,17 +158,35 @@ TEST(ReportFilesTest, WhatWasToldIsKnownToWhoAsksTheSame) {
 }
 
 TEST(ReportFilesTest, WhoOnlyLooksDoesNotSilenceWhoActs) {
-  const auto storage = OpenMemoryStorage();
+  const auto storage = StoreOfRun();
   const ReportFiles::Question question = {"R", "0..", ""};
-  ReportFiles(storage).Save({.name = "R", .last_step = 7}, question, "");
-  ReportFiles(storage).Save({.name = "R", .last_step = 9}, question,
-                            "dry run stop");
   ReportFiles files(storage);
+  SaveTold(files, {.last_step = 7}, question, "");
+  SaveTold(files, {.last_step = 9}, question, "dry run stop");
   EXPECT_EQ(files.WhatWasTold("R", question, "stop").last_step, -1);
-  files.Save({.name = "R", .last_step = 5}, question, "stop");
-  files.Save({.name = "R", .last_step = 2}, question, "");
+  SaveTold(files, {.last_step = 5}, question, "stop");
+  SaveTold(files, {.last_step = 2}, question, "");
   EXPECT_EQ(files.WhatWasTold("R", question, "stop").last_step, 5);
   EXPECT_EQ(files.WhatWasTold("R", question, "").last_step, 7);
+}
+
+TEST(ReportFilesTest, WhatWasNotToldIsNotTakenForTold) {
+  ReportFiles files(StoreOfRun());
+  const ReportFiles::Question question = {"R", "0..", ""};
+  files.Save({.name = "R", .last_step = 7, .ended = true}, question, "stop",
+             {.last_step = 3});
+  EXPECT_EQ(files.WhatWasTold("R", question, "stop").last_step, 3);
+  EXPECT_FALSE(files.WhatWasTold("R", question, "stop").ended);
+}
+
+TEST(ReportFilesTest, WhomItToldIsNotForEverybodyToRead) {
+  const auto storage = StoreOfRun();
+  ReportFiles files(storage);
+  SaveTold(files, {.last_step = 7}, {"R", "0..", ""},
+           "webhook:https://host/token");
+  const auto report = testing::GetFile(*storage, run::RuleReportKey("R"));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(*report, Not(HasSubstr("token")));
 }
 
 TEST(ReportFilesTest, WhatWasToldBelongsToOneRun) {
@@ -159,10 +197,41 @@ TEST(ReportFilesTest, WhatWasToldBelongsToOneRun) {
                      run::ToJson(run::Claim{.run = id, .host = "h"}));
   };
   begin("first");
-  ReportFiles(storage).Save({.name = "R", .last_step = 7}, question, "");
-  EXPECT_EQ(ReportFiles(storage).WhatWasTold("R", question, "").last_step, 7);
+  ReportFiles first(storage, "first");
+  SaveTold(first, {.last_step = 7}, question, "");
+  EXPECT_EQ(first.WhatWasTold("R", question, "").last_step, 7);
   begin("second");
-  EXPECT_EQ(ReportFiles(storage).WhatWasTold("R", question, "").last_step, -1);
+  ReportFiles second(storage, "second");
+  EXPECT_EQ(second.WhatWasTold("R", question, "").last_step, -1);
+}
+
+TEST(ReportFilesTest, NothingIsWrittenIntoARunThatTookThePlace) {
+  const auto storage = OpenMemoryStorage();
+  const ReportFiles::Question question = {"R", "0..", ""};
+  testing::PutFile(*storage, run::kClaimKey,
+                   run::ToJson(run::Claim{.run = "second", .host = "h"}));
+  for (const char* judged : {"first", ""}) {
+    ReportFiles files(storage, judged);
+    files.SaveFile("R", {"page.html", "about the first"});
+    EXPECT_FALSE(files.keeps());
+    SaveTold(files, {.last_step = 7}, question, "");
+  }
+  for (const char* judged : {"first", ""}) {
+    ReportFiles files(storage, judged);
+    SaveTold(files, {.last_step = 7}, question, "");
+    EXPECT_FALSE(files.keeps());
+  }
+  EXPECT_THAT(storage->List(run::kRulesPrefix), IsEmpty());
+}
+
+TEST(ReportFilesTest, ARunThatIsGoneIsNotMadeAnew) {
+  const std::shared_ptr<Storage> storage = OpenMemoryStorage();
+  for (const char* judged : {"first", ""}) {
+    ReportFiles files(storage, judged);
+    SaveTold(files, {.last_step = 7}, {"R", "0..", ""}, "");
+    EXPECT_FALSE(files.keeps());
+  }
+  EXPECT_THAT(storage->List(""), IsEmpty());
 }
 
 TEST(ReportFilesTest, AFileThatIsNoReportTellsNothing) {

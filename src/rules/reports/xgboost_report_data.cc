@@ -74,6 +74,35 @@ Problem ProblemOf(std::string_view objective) noexcept {
   return Problem::kUnknown;
 }
 
+void XgboostReportData::AddPoint(Series& series, double step, double value) {
+  series.emplace_back(step, value);
+  if (series.size() <= kMostPoints) return;
+  constexpr size_t kGroup = 6;
+  const size_t last = series.size() - 1;
+  size_t kept = 1;
+  for (size_t begin = 1; begin < last; begin += kGroup) {
+    const size_t end = std::min(begin + kGroup, last);
+    std::optional<size_t> least;
+    std::optional<size_t> greatest;
+    std::optional<size_t> lost;
+    for (size_t i = begin; i < end; ++i) {
+      const double one = series[i].second;
+      if (!std::isfinite(one)) {
+        lost = lost.value_or(i);
+        continue;
+      }
+      if (!least || one < series[*least].second) least = i;
+      if (!greatest || one > series[*greatest].second) greatest = i;
+    }
+    // They are moved forwards, so none is overwritten before it is read.
+    for (size_t i = begin; i < end; ++i) {
+      if (i == least || i == greatest || i == lost) series[kept++] = series[i];
+    }
+  }
+  series[kept++] = series[last];
+  series.resize(kept);
+}
+
 bool XgboostReportData::Take(StepView& view) {
   bool any = TakeHyperparameters(view);
   any |= TakeMetrics(view);
@@ -113,7 +142,7 @@ bool XgboostReportData::TakeMetrics(StepView& view) {
     const auto value = view.Reduce(name, {ReductionOp::kMean});
     if (!value) continue;
     any = true;
-    metrics[name].emplace_back(static_cast<double>(view.step()), *value);
+    AddPoint(metrics[name], static_cast<double>(view.step()), *value);
   }
   return any;
 }
@@ -178,13 +207,13 @@ void XgboostReportData::Judge(const Value& predicted, double step) {
              !predictions.empty()) {
     const auto errors = ErrorIn(*label_bins, labels, predictions);
     for (size_t bin = 0; bin < errors.size(); ++bin) {
-      if (errors[bin]) bin_error[bin].emplace_back(step, *errors[bin]);
+      if (errors[bin]) AddPoint(bin_error[bin], step, *errors[bin]);
     }
   }
   if (!classification) return;
   for (const ClassScores& one : classification->classes) {
     if (one.labels == 0) continue;
-    class_accuracy[one.number].emplace_back(step, one.scores.recall);
+    AddPoint(class_accuracy[one.number], step, one.scores.recall);
   }
 }
 

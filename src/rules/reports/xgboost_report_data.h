@@ -21,10 +21,17 @@ std::string_view ProblemName(Problem problem) noexcept;
 // The problem that an objective is for; kUnknown for ranking and the like.
 Problem ProblemOf(std::string_view objective) noexcept;
 
-// What is known about a run of XGBoost up to a step. One thread at a time.
+// What is known about a run of XGBoost up to a step; bounded, however many
+// steps there are. One thread at a time.
 class XgboostReportData {
  public:
   using Series = std::vector<std::pair<double, double>>;  // Step and value.
+  static constexpr size_t kMostPoints = 10'000;
+
+  // Adds a point to what is shown over the steps. If there are too many, six
+  // neighbours become the least and the greatest of them, and one that is not
+  // finite if there is any; the first and the last point stay.
+  static void AddPoint(Series& series, double step, double value);
 
   // Takes what the step has; whether that is anything.
   bool Take(StepView& view);

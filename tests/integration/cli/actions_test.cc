@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,6 +104,27 @@ TEST(ActionOptionTest, ASecondCheckDoesNothingAgain) {
             "already acted on what it found\n");
 }
 
+TEST(ActionOptionTest, WhatHasFailedIsTriedAgainByTheNextCall) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  for (const char* command : {"check", "watch"}) {
+    // Succeeds once it may.
+    const std::string allowed = dir / (std::string("allowed-by-") + command);
+    const auto call = [&] {
+      const CliOutcome outcome =
+          CallCli({command, run, "--rule", "ExplodingTensor", "--action",
+                   "exec:cat " + allowed});
+      return outcome.out + outcome.err;
+    };
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(call(), HasSubstr("exec cat: failed"));
+    }
+    WriteFile(allowed, "yes");
+    EXPECT_THAT(call(), HasSubstr("exec cat: done"));
+    EXPECT_THAT(call(), HasSubstr("an earlier call has already acted"));
+  }
+}
+
 TEST(ActionOptionTest, WhereNoRuleFiresItIsSaidThatNothingWasDone) {
   const TempDir dir;
   const std::string run = ExplodedRun(dir);
@@ -154,6 +176,72 @@ TEST(ActionOptionTest, ADryRunOnlyTells) {
   EXPECT_TRUE(child.IsAlive());
   EXPECT_THAT(outcome.out, HasSubstr(R"("event":"action")"));
   EXPECT_THAT(outcome.out, HasSubstr(R"("outcome":"dry run")"));
+}
+
+TEST(ActionOptionTest, ARunThatTakesThePlaceOfTheJudgedOneIsNotStopped) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  Hook next(SaveEverything(dir / "next"));
+  SaveStep(next, 1);
+  SaveStep(next, 1);
+  const std::string swap = fmt::format(
+      R"(exec:["sh", "-c", "mv '{0}' '{0}.before'; mv '{1}' '{0}'"])", run,
+      dir / "next");
+  const CliOutcome outcome = CallCli({"check", run, "--rule", "ExplodingTensor",
+                                      "--action", swap, "--action", "stop"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("stop the job of the run: failed: " + run +
+                        " holds another run than the one that the rule fired "
+                        "on; nothing was stopped"));
+  next.Close();
+}
+
+// Whether the call, which touches dir/done if its action is done, did so.
+bool Acts(const TempDir& dir, const std::vector<std::string>& args) {
+  std::filesystem::remove(dir / "done");
+  EXPECT_EQ(CallCli(args).code, kExitFound);
+  return std::filesystem::exists(dir / "done");
+}
+
+TEST(ActionOptionTest, ADryRunDoesNotSilenceACallThatActs) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const std::vector<std::string> real = {
+      "check",           run,        "--rule",
+      "ExplodingTensor", "--action", "exec:touch " + (dir / "done")};
+  std::vector<std::string> dry = real;
+  dry.emplace_back("--dry-run");
+  EXPECT_FALSE(Acts(dir, dry));
+  {
+    const testing::ScopedEnvironment set("SMDEBUG_ACTION_DRY_RUN", "1");
+    EXPECT_FALSE(Acts(dir, real));
+  }
+  EXPECT_TRUE(Acts(dir, real));
+  EXPECT_FALSE(Acts(dir, real));
+}
+
+TEST(ActionOptionTest, ARuleThatGetsAnActionLaterActs) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const auto write = [&](const std::string& action) {
+    WriteFile(dir / "rules.json",
+              R"([{"RuleConfigurationName": "Loud", "RuleParameters": )"
+              R"({"rule_to_invoke": "ExplodingTensor")" +
+                  action + "}}]");
+  };
+  const std::string touch = "touch " + (dir / "done");
+  const std::vector<std::string> real = {"check", run, "--config",
+                                         dir / "rules.json"};
+  std::vector<std::string> dry = real;
+  dry.emplace_back("--dry-run");
+  write("");
+  EXPECT_FALSE(Acts(dir, real));
+  write(R"(, "action_json": "{\"name\": \"exec\", \"command\": \")" + touch +
+        R"(\"}")");
+  EXPECT_FALSE(Acts(dir, dry));
+  EXPECT_TRUE(Acts(dir, real));
+  EXPECT_FALSE(Acts(dir, real));
 }
 
 TEST(ActionOptionTest, TheActionOfARuleIsForThatRuleAlone) {

@@ -119,6 +119,25 @@ TEST_F(ExportTest, CsvHasReductionsOfWhatIsNoNumber) {
             "1,TRAIN,1,worker_0,gradient/fc.weight:abs_max,2\n");
 }
 
+TEST_F(ExportTest, AReductionThatIsNotSavedIsNamed) {
+  for (const std::string option : {"--csv", "--npz"}) {
+    const CliOutcome outcome =
+        Export({option, dir_ / "out/some", "--force", "--json", "--step", "1",
+                "--regex", "grad", "--reduction", "mean,std"});
+    EXPECT_EQ(outcome.code, kExitOk);
+    EXPECT_THAT(outcome.err,
+                HasSubstr("left out: 1 reduction that is not saved at some "
+                          "step: gradient/fc.weight:std\n"));
+    EXPECT_EQ(outcome.json()["entries"], 1);
+    EXPECT_EQ(outcome.json()["left_out"],
+              nlohmann::json({"gradient/fc.weight:std"}));
+  }
+  EXPECT_THAT(
+      Export({"--csv", "-", "--regex", "grad", "--reduction", "std,l2"}).err,
+      HasSubstr("nothing to export: 2 reductions that are not saved at some "
+                "step: gradient/fc.weight:l2, gradient/fc.weight:std"));
+}
+
 TEST_F(ExportTest, CsvRefusesWholeTensorsBeforeItWrites) {
   const CliOutcome outcome = Export({"--csv", "-"});
   EXPECT_EQ(outcome.code, kExitError);
@@ -186,6 +205,13 @@ TEST_F(ExportTest, DamageOfEverythingLeavesNoFile) {
   EXPECT_EQ(outcome.code, kExitError);
   EXPECT_THAT(outcome.err, HasSubstr("what there is is damaged"));
   EXPECT_THAT(Written(), IsEmpty());
+}
+
+TEST_F(ExportTest, TheTargetIsCheckedBeforeTheRunIsOpened) {
+  const CliOutcome outcome =
+      CallCli({"export", dir_ / "absent", "--npz", dir_ / "none/run.npz"});
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no folder " + dir_ / "none"));
 }
 
 TEST_F(ExportTest, WrongCallsAreRefused) {

@@ -59,6 +59,7 @@ class LiveCall {
   void AwaitErr(const std::string& text) { err_.Await(text); }
   int Join() { return code_.get(); }
   std::string out() { return out_.text(); }
+  std::string err() { return err_.text(); }
 
  private:
   SharedText out_;

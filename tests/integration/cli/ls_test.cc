@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,6 +22,8 @@ using testing::CliOutcome;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 using testing::TempDir;
 
 class LsTest : public testing::SmallRunFixture {
@@ -100,6 +103,17 @@ TEST_F(LsTest, NothingLikeThatIsTheCommandsNo) {
   const CliOutcome steps = CallCli({"steps", Run(), "--mode", "predict"});
   EXPECT_EQ(steps.code, kExitOk);
   EXPECT_THAT(steps.err, HasSubstr("there are steps of TRAIN and EVAL"));
+}
+
+TEST_F(LsTest, ARunWithoutTensorsIsToldApartFromOneThatMayGetSome) {
+  const TempDir dir;
+  Hook hook(testing::SaveEverything(dir / "run"));
+  const auto ls = [&] { return CallCli({"ls", dir / "run"}); };
+  EXPECT_EQ(ls().code, kExitOk);
+  EXPECT_EQ(ls().err, "smdebug: the run has no tensors yet\n");
+  hook.Close();
+  EXPECT_EQ(ls().code, kExitOk);
+  EXPECT_EQ(ls().err, "smdebug: the run has no tensors\n");
 }
 
 TEST_F(LsTest, ALongNameIsNeverCut) {
@@ -203,7 +217,14 @@ TEST_F(LsTest, ListsTheRunsInAFolder) {
             "good    finished               6  0.166667 (step 5)  NaN\n"
             "killed  killed                 6  0.166667 (step 5)  -\n"
             "torn    finished, damaged      5  0.2 (step 4)       -\n");
-  EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: torn/index/"));
+  EXPECT_THAT(outcome.err, StartsWith("smdebug: damaged: torn/index/"));
+  const Terminal terminal = {.is_terminal = true, .colour = true};
+  const CliOutcome red = CallCli({"ls", dir.path()}, terminal);
+  for (const char* bad : {"killed", "finished, damaged", "NaN"}) {
+    EXPECT_THAT(red.out, HasSubstr(fmt::format("\x1B[31m{}\x1B[0m", bad)));
+  }
+  EXPECT_THAT(red.out, Not(HasSubstr("\x1B[31mfinished\x1B")));
+  EXPECT_THAT(red.err, StartsWith("\x1B[31msmdebug: damaged: torn/index/"));
   const auto json = CallCli({"ls", dir.path(), "--json"}).json();
   EXPECT_EQ(json["others"], 1);
   EXPECT_EQ(json["runs"][0]["fired"], nlohmann::json({"NaN"}));

@@ -176,6 +176,10 @@ TEST_F(PlotTest, PlotsWhatIsNotFinite) {
   }
   const CliOutcome outcome = CallCli({"plot", dir / "run", "scalar/loss"});
   EXPECT_THAT(outcome.out, HasSubstr("NaN at 1 step, first at step 1\n"));
+  EXPECT_THAT(CallCli({"plot", dir / "run", "scalar/loss"},
+                      {.is_terminal = true, .colour = true})
+                  .out,
+              HasSubstr("NaN at 1 step, first at step 1\x1B[0m\n"));
   EXPECT_EQ(
       CallCli({"plot", dir / "run", "scalar/loss", "--json"}).json()["values"],
       nlohmann::json({1.0, "NaN", 0.5}));

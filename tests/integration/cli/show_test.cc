@@ -120,6 +120,17 @@ TEST_F(ShowTest, OneNaNDoesNotHideTheRest) {
             nlohmann::json({1.0, "NaN", 3.0, "Infinity", "-Infinity"}));
 }
 
+TEST_F(ShowTest, NothingFiniteIsCounted) {
+  const TempDir dir;
+  {
+    Hook hook(testing::SaveEverything(dir / "run"));
+    hook.BeginStep();
+    testing::SaveFloats(hook, "w", std::vector<float>(640, NAN));
+  }
+  const std::string out = CallCli({"show", dir / "run", "w"}).out;
+  EXPECT_THAT(out, HasSubstr("nan         640 (100 %)\n"));
+}
+
 TEST_F(ShowTest, StringsHaveNoStatistics) {
   const TempDir dir;
   {

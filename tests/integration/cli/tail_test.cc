@@ -1,5 +1,7 @@
 // `smdebug tail`, beside hooks that are writing.
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +26,13 @@ namespace {
 
 using testing::CallCli;
 using testing::CliOutcome;
+using testing::CountLines;
 using testing::EditLedger;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LiveCall;
 using testing::MakeKilled;
+using ::testing::Not;
 using testing::SaveEverything;
 using testing::SaveFloats;
 using ::testing::StartsWith;
@@ -46,6 +51,46 @@ TEST(TailTest, AFinishedRunIsShownAndEnds) {
             "       3  TRAIN 3  worker_0  3 tensors  scalar/loss 0.25\n"
             "       4  EVAL 0   worker_0  2 tensors  scalar/loss 0.2\n"
             "       5  EVAL 1   worker_0  2 tensors  scalar/loss 0.166667\n");
+}
+
+TEST(TailTest, AStepWithANumberThatIsNotFiniteIsRed) {
+  const TempDir dir;
+  {
+    Hook hook(SaveEverything(dir / "run"));
+    for (const double loss : {1.0, double{NAN}}) {
+      hook.BeginStep();
+      SaveFloats(hook, "w", {1, 2});
+      hook.SaveScalar("loss", loss);
+    }
+  }
+  const Terminal colour = {.is_terminal = true, .colour = true};
+  EXPECT_EQ(CallCli({"tail", dir / "run"}, colour).out,
+            "       0  worker_0  2 tensors  scalar/loss 1\n"
+            "\x1B[31m       1  worker_0  2 tensors  scalar/loss nan\x1B[0m\n");
+  EXPECT_THAT(CallCli({"tail", dir / "run"}, {.is_terminal = true}).out,
+              Not(HasSubstr("\x1B")));
+}
+
+TEST(TailTest, ARunThatTakesThePlaceOfTheOtherIsFollowed) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  const std::string next = dir / "next";
+  WriteSmallRun(next);
+  Hook hook(SaveEverything(run));
+  for (int i = 0; i < 2; ++i) {
+    hook.BeginStep();
+    SaveFloats(hook, "w", {1});
+  }
+  LiveCall tail({"tail", run});
+  tail.AwaitOut("worker_0  1 tensor");
+  ASSERT_EQ(
+      renameat2(AT_FDCWD, next.c_str(), AT_FDCWD, run.c_str(), RENAME_EXCHANGE),
+      0);
+  EXPECT_EQ(tail.Join(), kExitOk);
+  EXPECT_THAT(tail.err(), HasSubstr("holds another run now"));
+  EXPECT_THAT(tail.err(), HasSubstr("following that one\n"));
+  EXPECT_THAT(tail.out(), HasSubstr("EVAL 1"));
+  hook.Close();
 }
 
 TEST(TailTest, JsonHasOneObjectPerLine) {
@@ -163,6 +208,26 @@ TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {
             "       0  worker_0  1 tensor  loss 0\n"
             "       1  worker_0  1 tensor  loss 1\n"
             "       2  worker_0  1 tensor  loss 2\n");
+}
+
+TEST(TailTest, DamageIsToldWhenItIsMet) {
+  const TempDir dir;
+  Hook hook(SaveEverything(dir / "run"));
+  hook.BeginStep();
+  SaveFloats(hook, "w", {1});
+  hook.EndStep();
+  ASSERT_TRUE(hook.Flush());
+  LiveCall tail({"tail", dir / "run"});
+  for (const char* step : {"5", "6"}) {
+    testing::WriteFile(
+        fmt::format("{}/index/000000000/00000000000{}_worker_0.json",
+                    dir / "run", step),
+        "{");
+    tail.AwaitErr(fmt::format("; damaged: step {}\n", step));
+  }
+  hook.Close();
+  EXPECT_EQ(tail.Join(), kExitOk);
+  EXPECT_EQ(CountLines(tail.err()), 2u);
 }
 
 TEST(TailTest, CtrlCEndsItQuietly) {

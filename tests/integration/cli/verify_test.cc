@@ -223,6 +223,29 @@ TEST_F(VerifyTest, ALinkInPlaceOfAFolderIsNamedOnce) {
   EXPECT_EQ(Verify().code, kExitOk);
 }
 
+TEST_F(VerifyTest, ALinkInPlaceOfAFileIsNamedOnce) {
+  for (const std::string file :
+       {"claim.smd", "training_job_end.ts", "ledger/worker_0.json",
+        "collections/000000000/worker_0_collections.json"}) {
+    const std::string away = dir_ / "away";
+    // A run that has ended has no claim.
+    const bool is_there = std::filesystem::exists(PathOf(file));
+    if (is_there) std::filesystem::rename(PathOf(file), away);
+    std::filesystem::create_symlink(away, PathOf(file));
+    for (const char* command : {"status", "verify"}) {
+      const CliOutcome outcome = CallCli({command, run_});
+      EXPECT_EQ(outcome.code, kExitFound) << command << file;
+      EXPECT_THAT(outcome.out,
+                  HasSubstr(" " + file + ": a symbolic link is in the way, "));
+      EXPECT_EQ(CallCli({command, run_, "--json"}).json()["damage"].size(), 1u)
+          << command << file << outcome.out;
+    }
+    std::filesystem::remove(PathOf(file));
+    if (is_there) std::filesystem::rename(away, PathOf(file));
+  }
+  EXPECT_EQ(Verify().code, kExitOk);
+}
+
 TEST_F(VerifyTest, ARunOfWhichAllIsBehindLinksIsNotCalledAbsent) {
   std::filesystem::remove(PathOf(std::string(run::kEndMarkerKey)));
   std::filesystem::create_directory(dir_ / "away");

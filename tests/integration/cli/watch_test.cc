@@ -1,13 +1,16 @@
 // `smdebug watch`, beside hooks that are writing.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +60,26 @@ TEST(WatchTest, AFindingIsToldWhileTheJobRuns) {
               HasSubstr("\nExplodingTensor  IssuesFound at 1 step\n"));
 }
 
+TEST(WatchTest, DamageIsToldWhenItIsMet) {
+  const TempDir dir;
+  Hook hook(SaveEverything(dir / "run"));
+  hook.BeginStep();
+  SaveFloats(hook, "w", {1});
+  hook.EndStep();
+  ASSERT_TRUE(hook.Flush());
+  LiveCall watch({"watch", dir / "run", "--rule", "ExplodingTensor"});
+  for (const char* step : {"5", "6"}) {
+    testing::WriteFile(
+        fmt::format("{}/index/000000000/00000000000{}_worker_0.json",
+                    dir / "run", step),
+        "{");
+    watch.AwaitErr(fmt::format("; damaged: step {}\n", step));
+  }
+  hook.Close();
+  EXPECT_EQ(watch.Join(), kExitError) << watch.out();  // Steps went unjudged.
+  EXPECT_EQ(CountLines(watch.err()), 2u);
+}
+
 TEST(WatchTest, AHealthyJobEndsWell) {
   const TempDir dir;
   LiveCall watch({"watch", dir / "run", "--rule", "ExplodingTensor"});
@@ -97,6 +120,32 @@ TEST(WatchTest, ASecondCallDoesNotTellAgain) {
   EXPECT_THAT(second.out, Not(HasSubstr("step 0,")));
 }
 
+TEST(WatchTest, AWrongCallIsRefusedBeforeThereIsARun) {
+  const TempDir dir;
+  const std::vector<std::string> cases[] = {
+      {"did you mean 'Overfit'?", "--rule", "Overfitt"},
+      {"did you mean 'threshold'?", "--rule", "AllZero:treshold=3"},
+      {"expected a number from 0 to 100", "--rule", "AllZero:threshold=x"},
+      {"AllZero.tensor_regex: '('", "--rule", "AllZero:tensor_regex=("},
+      {"AllZero cannot be evaluated", "--rule", "AllZero"},
+      {"SimilarAcrossRuns cannot be", "--rule", "SimilarAcrossRuns"},
+      {"absent: no such folder", "--rule", "SimilarAcrossRuns", "--other-trial",
+       dir / "absent"},
+      {"absent: no such folder", "--rule",
+       "SimilarAcrossRuns:other_trials=" + (dir / "absent")},
+      {"did you mean 'stop'?", "--rule", "Overfit", "--action", "stp"},
+      {"no such file", "--config", dir / "absent.json"},
+  };
+  for (const std::vector<std::string>& test : cases) {
+    std::vector<std::string> args = {"watch", dir / "run"};
+    args.insert(args.end(), test.begin() + 1, test.end());
+    const CliOutcome outcome = CallCli(args);
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_THAT(outcome.err, HasSubstr(test[0]));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("waiting"))) << test[0];
+  }
+}
+
 TEST(WatchTest, InterruptedItSaysSoInTheReport) {
   const TempDir dir;
   Hook hook(SaveEverything(dir / "run"));
@@ -108,6 +157,63 @@ TEST(WatchTest, InterruptedItSaysSoInTheReport) {
   kill(getpid(), SIGINT);
   EXPECT_EQ(watch.Join(), kExitInterrupted);
   EXPECT_THAT(watch.out(), HasSubstr("VanishingGradient  Stopped\n"));
+  hook.Close();
+}
+
+TEST(WatchTest, ARunThatTakesThePlaceOfTheOtherIsWatchedFromItsBeginning) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  const std::string next = dir / "next";
+  {
+    Hook hook(SaveEverything(next));
+    SaveStep(hook, kInfinity);
+    SaveStep(hook, 1);
+    SaveStep(hook, kInfinity);
+    hook.Close();
+  }
+  Hook hook(SaveEverything(run));
+  SaveStep(hook, kInfinity);
+  SaveStep(hook, 1);
+  LiveCall watch({"watch", run, "--rule", "ExplodingTensor"});
+  watch.AwaitOut("step 0, w: ");
+  ASSERT_EQ(
+      renameat2(AT_FDCWD, next.c_str(), AT_FDCWD, run.c_str(), RENAME_EXCHANGE),
+      0);
+  watch.AwaitErr("watching that one\n");
+  EXPECT_EQ(watch.Join(), kExitFound);
+  // Step 0 of either run was told.
+  const std::string out = watch.out();
+  const size_t first = out.find("step 0, w: ");
+  EXPECT_NE(out.find("step 0, w: ", first + 1), std::string::npos) << out;
+  EXPECT_THAT(out, HasSubstr("step 2, w: "));
+  EXPECT_THAT(out, HasSubstr("\nExplodingTensor  IssuesFound at 2 steps\n"));
+  hook.Close();
+}
+
+TEST(WatchTest, ARuleThatFiredOnTheRunBeforeIsNotForgotten) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  const std::string next = dir / "next";
+  {
+    Hook hook(SaveEverything(next));
+    SaveStep(hook, 1);
+    hook.Close();
+  }
+  Hook hook(SaveEverything(run));
+  SaveStep(hook, kInfinity);
+  SaveStep(hook, 1);
+  LiveCall watch(
+      {"watch", run, "--rule", "ExplodingTensor", "--action", "exec:true"});
+  watch.AwaitOut("exec true: done");
+  ASSERT_EQ(
+      renameat2(AT_FDCWD, next.c_str(), AT_FDCWD, run.c_str(), RENAME_EXCHANGE),
+      0);
+  EXPECT_EQ(watch.Join(), kExitFound);
+  EXPECT_THAT(watch.out(), HasSubstr("ExplodingTensor  NoIssuesFound"));
+  EXPECT_THAT(watch.err(),
+              HasSubstr("smdebug: ExplodingTensor fired on a run that was "
+                        "here before\n"));
+  EXPECT_THAT(watch.err(), Not(HasSubstr("no action was done")));
   hook.Close();
 }
 

@@ -85,6 +85,19 @@ def test_stop_training_ends_the_job_of_the_run(tmp_path: Path) -> None:
     assert (told["outcome"], told["detail"]) == ("done", "1 ended after SIGTERM")
 
 
+def test_a_run_that_took_the_place_of_the_judged_one_goes_on(tmp_path: Path) -> None:
+    judged = make_run(tmp_path / "out")
+    with running_job(tmp_path / "next") as job, logged() as texts:
+        rule = Fires(create_trial(str(judged)), StopTraining("out").serialize())
+        rule.invoke(0)
+        rule.base_trial.dynamic_refresh = False
+        judged.rename(tmp_path / "before")
+        (tmp_path / "next").rename(judged)
+        rule.actions.invoke(step=1)
+        assert job.poll() is None
+    assert any("holds another run" in text for text in texts), texts
+
+
 def test_a_job_of_another_name_goes_on(tmp_path: Path) -> None:
     run = tmp_path / "job-1/out"
     with running_job(run) as job:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import pickle
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from smdebug.exceptions import (
     InsufficientInformationForRuleInvocation,
     NoMoreData,
     RuleEvaluationConditionMet,
+    SMDebugRuntimeError,
     SMDebugValueError,
 )
 from smdebug.rules import Rule, builtin, check, generic, invoke_rule
@@ -72,6 +75,11 @@ def test_parameters_go_by_place_or_by_name(trial: Trial) -> None:
     assert fired_steps(AllZero(trial, tensor_regex="^w$, ^other$", threshold=50)) == BAD
     assert fired_steps(VanishingGradient(trial, "1e-6")) == BAD
     assert fired_steps(VanishingGradient(trial, 1e-12)) == []
+
+
+def test_a_parameter_that_is_misspelt_is_told(trial: Trial) -> None:
+    with pytest.raises(TypeError, match=r"has no parameter treshold.*did you mean 'threshold'\?"):
+        AllZero(trial, tensor_regex="^w$", treshold=1)
 
 
 def test_what_was_found_is_told(trial: Trial) -> None:
@@ -136,6 +144,58 @@ def test_many_rules_in_one_pass(run: Path) -> None:
     ]
     assert not (run / "rules").exists()
     assert check(run, rules[0], start_step=3, end_step=5)[0]["fired_steps"] == [4]
+
+
+OWN_RULE = """
+import sys
+from smdebug.rules import Rule
+
+class Small(Rule):
+    def __init__(self, base_trial, limit: float = 0.5):
+        super().__init__(base_trial)
+        self.limit = limit
+
+    def invoke_at_step(self, step):
+        value = self.base_trial.tensor("w").reduction_value(step, "mean")
+        if value < self.limit:
+            self.add_finding(f"small, says {sys.executable}", tensor="w", value=value)
+        return value < self.limit
+"""
+
+
+def test_a_rule_of_a_file_is_evaluated_by_this_python(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SMDEBUG_PYTHON", raising=False)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    (tmp_path / "own.py").write_text(OWN_RULE)
+    own = f"{tmp_path / 'own.py'}:Small"
+    reports = check(run, [own, f"{own}:limit=4", "VanishingGradient"])
+    assert [report["name"] for report in reports] == ["Small", "Small-2", "VanishingGradient"]
+    assert [report["fired_steps"] for report in reports] == [BAD, [0, 1, *BAD], BAD]
+    found = reports[0]["findings"][0]
+    assert (found["tensor"], found["value"]) == ("w", 0.0)
+    assert found["message"] == f"small, says {sys.executable}"
+
+
+def test_a_rule_of_a_file_that_is_not_there_is_refused(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(SMDebugRuntimeError, match="no such file"):
+        check(run, f"{tmp_path}/none.py:Own")
+
+
+def test_a_check_waits_for_no_run(tmp_path: Path) -> None:
+    with pytest.raises(SMDebugRuntimeError, match="nope: no such folder"):
+        check(tmp_path / "nope", "VanishingGradient")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SMDebugRuntimeError, match="empty: holds no run"):
+        check(str(tmp_path / "empty"), ["VanishingGradient"])
+
+
+def test_what_is_asked_for_and_not_there_is_no_good_news(run: Path) -> None:
+    (report,) = check(run, "ExplodingTensor:collection_names=gradeints:tensor_regex=^w$")
+    assert report["status"] == "Error"
+    assert "collection gradeints" in report["details"]
+    assert "did you mean 'gradients'?" in report["details"]
 
 
 def test_reports_are_kept_if_that_is_wanted(run: Path) -> None:

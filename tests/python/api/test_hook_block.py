@@ -217,6 +217,20 @@ def test_scalars_alone_make_a_run_with_the_caller_s_steps(run: str) -> None:
     assert loss.value(30) == 1 / 31
 
 
+def test_status_counts_values_and_scalars_as_the_hook_does(run: str) -> None:
+    hook, net = watched(run)
+    for x, _ in batches(3):
+        net(x)
+        hook.save_scalar("at_a_step", 1)
+    hook.end_step()
+    hook.save_scalar("at_no_step", 2, step=70)
+    hook.close()
+    status = json.loads(cli("status", run, "--json"))
+    assert status["values"] == hook.stats["values_saved"] > 0
+    assert status["workers"][0]["values"] == status["values"]
+    assert status["scalars"] == hook.stats["scalars_saved"] == 4
+
+
 @pytest.mark.parametrize("step", [-1, 1.5, "1", True])
 def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run: str) -> None:
     hook, net = watched(run)

@@ -88,6 +88,7 @@ def test_a_fire_may_be_raised(run: Path, own_rule: str) -> None:
     [
         ([], "needs a value of threshold"),
         (["--threshold", "1", "--other", "2"], "has no parameter other"),
+        (["--treshold", "1"], "it has threshold; did you mean 'threshold'?"),
     ],
 )
 def test_wrong_parameters_are_refused(words: list[str], why: str, run: Path, own_rule: str) -> None:

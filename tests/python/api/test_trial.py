@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 from pathlib import Path
 from typing import Callable
@@ -16,6 +17,7 @@ from smdebug.core.tensor import StepState
 from smdebug.exceptions import (
     IndexReaderException,
     MissingCollectionFiles,
+    SMDebugRuntimeError,
     SMDebugTypeError,
     SMDebugValueError,
     TensorUnavailable,
@@ -61,6 +63,24 @@ def test_no_names_are_worth_a_warning(trial: Trial) -> None:
     with logged() as texts:
         trial.tensor_names(regex="nothing is called so")
     assert any("nothing is called so" in text for text in texts)
+
+
+def test_a_filter_that_matches_nothing_is_told_once(tmp_path: Path) -> None:
+    with NativeRun(tmp_path / "run") as made:
+        for step in range(4):
+            made.save_step({"often": [1.0], **({"seldom": [1.0]} if step == 2 else {})})
+    trial = create_trial(tmp_path / "run")
+    with logged() as texts:
+        for step in trial.steps():
+            trial.tensor_names(step=step, regex="^seldom$")
+    assert texts == []
+    with logged() as texts:
+        for step in trial.steps():
+            trial.tensor_names(step=step, regex="^never$")
+            trial.tensor_names(step=step, collection="nope")
+    assert len(texts) == 2
+    assert "^never$" in texts[0]
+    assert "nope" in texts[1]
 
 
 def test_a_bad_filter_is_refused(trial: Trial) -> None:
@@ -299,3 +319,26 @@ def test_numbers_of_numpy_are_steps(trial: Trial) -> None:
     trial.wait_for_steps(np.arange(2))
     with pytest.raises(SMDebugValueError, match="step_num"):
         loss.value(10**20)
+
+
+def test_the_error_of_a_damaged_file_names_it(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    (events,) = run.glob("events/*/000000000001_*.tfevents")
+    (index,) = run.glob("index/*/000000000002_*.json")
+    events.write_bytes(events.read_bytes()[:40])
+    index.write_text("{")
+    trial = create_trial(str(run))
+    with pytest.raises(SMDebugRuntimeError) as cut:
+        trial.tensor("loss").value(1)
+    with pytest.raises(IndexReaderException) as torn:
+        trial.tensor("loss").value(2)
+    for error, file, kind in (
+        (cut.value, events, "short_content"),
+        (torn.value, index, "bad_index"),
+    ):
+        assert error.file == str(file.relative_to(run))
+        assert str(error) == f"{error.file}: {error.reason}"
+        assert error.kind == kind
+        again = pickle.loads(pickle.dumps(error))
+        assert (again.file, again.kind) == (error.file, error.kind)
+    assert SMDebugRuntimeError("x").file == ""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from cli_rules.samples import LOW_LOSS, WriteRule
+from smdebug.rules.rule_server import RuleServer
+from smdebug.trials import create_trial
 from support.driver import program
 from support.smdebug_program import smdebug_json
 
@@ -196,9 +198,12 @@ def test_a_damaged_file_costs_its_steps(run: Path, write_rule: WriteRule) -> Non
     assert "1 of 6 steps could not be read: events/" in report["details"]
 
 
-def test_a_command_of_its_own_is_refused(run: Path, write_rule: WriteRule) -> None:
-    import smdebug.rules
-    from smdebug.exceptions import SMDebugValueError
-
-    with pytest.raises(SMDebugValueError, match="smdebug watch"):
-        smdebug.rules.check(str(run), f"{write_rule(LOW_LOSS)}:LowLoss")
+def test_a_rule_judges_no_run_that_took_the_place(run: Path, write_rule: WriteRule) -> None:
+    server = RuleServer()
+    load = {"file": str(write_rule(LOW_LOSS)), "class": "LowLoss", "parameters": {}}
+    assert server.answer({"ask": "load", "has_other_trials": False, **load}) == {}
+    opened = {"ask": "open", "run": str(run), "other_trials": [], "start_step": 0, "end_step": None}
+    told = server.answer({**opened, "run_id": "the-run-before"})
+    assert "holds another run" in told["error"]
+    run_id = create_trial(str(run)).run_info().id
+    assert server.answer({**opened, "run_id": run_id}) == {}

@@ -13,6 +13,8 @@ from support.snippets import ROOT, documents, has_only_known_blocks, run_documen
 
 # Run by frameworks/xgboost, and by the suite of the recipes.
 ELSEWHERE = ("docs/frameworks/xgboost.md", "docs/reports.md", "docs/recipes/")
+# A word, with whole links and pieces of code in it.
+UNBREAKABLE = re.compile(r"(?:\[(?:`[^`]*`|[^\]`])*\]\([^)]*\)|`[^`]*`|\S)+")
 DOCUMENTS = [document for document in documents() if not document.startswith(ELSEWHERE)]
 
 
@@ -66,6 +68,21 @@ def test_links_lead_somewhere() -> None:
             if not linked.exists() or (anchor and anchor not in anchors_of(linked)):
                 broken.append(f"{document.relative_to(ROOT)}: {target}")
     assert broken == []
+
+
+def test_prose_is_wrapped_at_100_columns() -> None:
+    prose = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    prose += [ROOT / "python/rulesconfig/README.md", ROOT / "tests/golden/README.md"]
+    too_wide = []
+    for document in prose:
+        is_code = False
+        for number, line in enumerate(document.read_text("utf-8").splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            # Tables and HTML, and a link or a piece of code alone.
+            cannot_wrap = line.startswith(("|", "<")) or len(UNBREAKABLE.findall(line)) == 1
+            if len(line) > 100 and not is_code and not cannot_wrap:
+                too_wide.append(f"{document.relative_to(ROOT)}:{number}")
+    assert too_wide == []
 
 
 def anchors_of(document: Path) -> set[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from smdebug.exceptions import MissingCollectionFiles
+from smdebug.rules import check
 from smdebug.trials import create_trial
 from support.scripts import RunScript, StartScript
 
@@ -119,6 +120,43 @@ def test_a_run_that_was_killed_before_its_first_step_says_so(
         create_trial(str(run_dir))
 
 
+def test_a_job_of_which_a_worker_never_came_opens(run_script: RunScript, run_dir: Path) -> None:
+    text = """
+from smdebug.core.worker import Worker
+smd.Hook._find_worker = lambda self: Worker.of_rank(0, 2)
+hook = make_hook(save_all=True, include_workers="all")
+net = nn.Linear(2, 1)
+hook.register_module(net)
+for _ in range(3):
+    net(torch.ones(1, 2)).sum().backward()
+hook.close()
+"""
+    done = run_script(text)
+    assert done.returncode == 0, done.stdout
+    trial = create_trial(str(run_dir))
+    assert trial.run_info().state == "killed"
+    assert "1 of 2 workers closed" in trial.run_info().reason
+    assert trial.steps() == [0, 1, 2]
+    assert trial.workers() == ["worker_0"]
+    (report,) = check(str(run_dir), ["AllZero:tensor_regex=bias"])
+    assert report["status"] == "NoIssuesFound"
+
+
+def test_a_hook_that_could_not_enter_its_folder_counts_it(run_script: RunScript) -> None:
+    text = """
+hook = make_hook(save_all=True)
+open(os.path.join(run, "training_job_end.ts"), "w").close()
+net = nn.Linear(2, 1)
+hook.register_module(net)
+net(torch.ones(1, 2))
+assert hook.stats["errors"] == 1, hook.stats
+assert hook.stats["steps_saved"] == 0
+"""
+    done = run_script(text)
+    assert done.returncode == 0, done.stdout
+    assert "smdebug saves nothing" in done.stdout
+
+
 def test_a_killed_script_leaves_whole_steps(start_script: StartScript, run_dir: Path) -> None:
     text = """
 hook = make_hook(save_all=True)
@@ -146,14 +184,39 @@ while True:
 def test_the_next_run_sets_a_killed_one_aside(run_script: RunScript, run_dir: Path) -> None:
     killed = run_script(
         TRAIN
-        + "hook._core.end_step()\nwhile hook.stats['steps_saved'] < 3: pass\n"
+        + "hook.end_step()\nassert hook.flush(60)\nprint('all is written', flush=True)\n"
         + "os.kill(os.getpid(), 9)"
     )
+    # One that hangs is killed, too.
+    assert "all is written" in killed.stdout
     assert killed.returncode == -signal.SIGKILL
     done = run_script(TRAIN)
     assert done.returncode == 0, done.stdout
     assert "previous/1" in done.stdout
     assert create_trial(str(run_dir)).steps() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["", "else it is told"])
+def test_nothing_of_the_core_outlives_what_used_it(is_kept: bool, run_script: RunScript) -> None:
+    text = f"""
+import gc
+from smdebug import _core
+from smdebug.trials import create_trial
+_core.warn_of_leaks()
+hook.close()
+trial = create_trial(run)
+tensor = trial.tensor("scalar/last")
+assert tensor.value(2) == 1
+if {is_kept}:
+    import ctypes
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(hook._core))
+del hook, net, trial, tensor
+smd.del_hook()
+gc.collect()
+"""
+    done = run_script(TRAIN + text)
+    assert done.returncode == 0, done.stdout
+    assert ("nanobind: leaked" in done.stdout) == is_kept
 
 
 def test_a_finished_run_is_not_overwritten(run_script: RunScript, run_dir: Path) -> None:

@@ -78,7 +78,8 @@ def describe_class(cls: type) -> dict[str, Any]:
             if described is not None and (not name.startswith("_") or name == "__init__"):
                 members[name] = described
     bases = [base.__name__ for base in cls.__mro__]
-    return {"kind": "class", "bases": bases, "hashable": cls.__hash__ is not None, **members}
+    # A member of one of these names gives way.
+    return {**members, "kind": "class", "bases": bases, "hashable": cls.__hash__ is not None}
 
 
 def describe_value(value: object) -> dict[str, Any] | None:

@@ -170,7 +170,8 @@ class FailOpen:
         run_dir.write_text("a file is in the way")
         with logged() as said:
             assert self.train(hook) == untouched
-        assert set(hook.stats.values()) == {0}
+        # That there is no hook of the core is an error.
+        assert {name: n for name, n in hook.stats.items() if n} == {"errors": 1}
         assert any("saves nothing" in text for text in said)
 
     # What fails inside.
@@ -237,12 +238,13 @@ class FailOpen:
     def test_an_unusable_collection_is_left_out_and_named(
         self, make_hook: MakeHook, untouched: object
     ) -> None:
-        hook = make_hook(include_collections=["empty", "unheard"])
+        hook = make_hook(include_collections=["empty", "unheard", "losse"])
         hook.get_collection("empty")
         with logged() as said:
             assert self.train(hook) == untouched
         assert [text for text in said if text.startswith("Collection empty has neither")]
         assert [text for text in said if text.startswith("There is no collection unheard")]
+        assert [text for text in said if text.endswith("did you mean 'losses'?")]
 
     def test_an_output_folder_is_needed(self, framework: ModuleType) -> None:
         with pytest.raises(RuntimeError, match="out_dir is a required argument"):

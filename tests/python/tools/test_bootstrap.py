@@ -143,7 +143,7 @@ def test_an_unknown_group_is_refused(machine: Machine) -> None:
     result = machine.bootstrap("nothing")
     assert result.returncode == 2
     assert (
-        "there is no group nothing (groups: browser build lint torch113 xgb17 xgboost)"
+        "there is no group nothing (groups: browser build lint shells torch113 xgb17 xgboost)"
         in result.stderr
     )
 

@@ -53,22 +53,7 @@ class Machine:
         (root / "tools").mkdir()
         shutil.copy(ROOT / "tools/python-env", root / "tools")
         shutil.copytree(ROOT / "tools/requirements", root / "tools/requirements")
-        for name in [
-            "bash",
-            "cat",
-            "cp",
-            "dirname",
-            "env",
-            "grep",
-            "head",
-            "mkdir",
-            "mktemp",
-            "rm",
-            "sed",
-            "sha256sum",
-            "tail",
-            "tee",
-        ]:
+        for name in PROGRAMS:
             path = shutil.which(name)
             assert path is not None, name
             (root / "bin" / name).symlink_to(path)

@@ -15,15 +15,20 @@ class Actions:
     """What a rule does when it fires: JSON with an object or a list of them.
 
     What is wrong with them, or goes wrong, is logged, and never raised. `run` is the
-    run that the rule is about.
+    run that the rule is about, and `run_id` its identity; None: whichever is there.
     """
 
     def __init__(
-        self, actions_str: str | None = "", rule_name: str = "", run: str | None = None
+        self,
+        actions_str: str | None = "",
+        rule_name: str = "",
+        run: str | None = None,
+        run_id: str | None = None,
     ) -> None:
         self.actions_str = (actions_str or "").strip()
         self.rule_name = rule_name
         self.run = run or ""
+        self.run_id = run_id
         self._actions: list[CoreAction] = []
         try:
             self._actions += map(
@@ -46,6 +51,6 @@ class Actions:
         """Does all, in their order."""
         for action in self._actions:
             try:
-                action.invoke(message, self.run, step)
+                action.invoke(message, self.run, step, self.run_id)
             except Exception as error:
                 get_logger().error(f"{self.rule_name}: an action failed: {error}")

@@ -16,6 +16,12 @@ class CoreAction:
         self._set = _core.ActionSet()
         self._set.add_json(json.dumps({"name": name, **parameters}), rule_name)
 
-    def invoke(self, message: str = "", run: str = "", step: int | None = None) -> None:
+    def invoke(
+        self,
+        message: str = "",
+        run: str = "",
+        step: int | None = None,
+        run_id: str | None = None,
+    ) -> None:
         """Does it. What goes wrong is logged."""
-        self._set.fire(self._rule_name, run, step, message)
+        self._set.fire(self._rule_name, run, step, message, run_id)

@@ -176,7 +176,7 @@ class MaxInitializationTime(ProfilerRuleBase):
 
 
 class OverallSystemUsage(ProfilerRuleBase):
-    """Never fires; tells how much each machine is used."""
+    """Never fires; reports how much each machine is used."""
 
     def __init__(self, scan_interval_us: int = _MINUTE_US) -> None:
         super().__init__(scan_interval_us=scan_interval_us)

@@ -93,6 +93,16 @@ def test_a_job_that_a_rule_was_to_stop_has_failed(make_hook: MakeHook, run_dir: 
     assert (info.state, info.reason) == ("failed", f"rule ExplodingTensor fired at step {BAD_STEP}")
 
 
+def test_a_job_has_failed_if_the_rule_fires_while_it_closes(
+    make_hook: MakeHook, run_dir: Path
+) -> None:
+    net, hook = watched(make_hook, rules=["ExplodingTensor"], stop_on_rule=True)
+    train(net, steps=BAD_STEP + 1, bad_step=BAD_STEP)
+    hook.close()
+    info = create_trial(run_dir).run_info()
+    assert (info.state, info.reason) == ("failed", f"rule ExplodingTensor fired at step {BAD_STEP}")
+
+
 def test_a_job_that_goes_on_after_a_rule_has_finished(make_hook: MakeHook, run_dir: Path) -> None:
     net, hook = watched(make_hook, rules=["ExplodingTensor"])
     train(net, bad_step=BAD_STEP)
