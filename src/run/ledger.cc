@@ -4,6 +4,7 @@
 
 #include "src/base/json_reader.h"
 #include "src/base/json_writer.h"
+#include "src/run/keys.h"
 
 namespace smdebug {
 
@@ -32,6 +33,7 @@ void VisitFields(LedgerType& ledger, Visitor& visitor) {
   visitor.Flag("closed", ledger.closed);
   visitor.Text("ending", ledger.ending);
   visitor.Text("reason", ledger.reason);
+  visitor.Text("moving", ledger.moving);
   visitor.Whole("last_step", ledger.last_step, -1);
   HookStats::ForEach([&](std::string_view name, auto count) {
     auto& value = ledger.stats.*count;
@@ -111,6 +113,10 @@ Ledger ParseLedger(std::string_view json, std::string_view file) {
   Ledger ledger;
   FieldReader fields{reader};
   VisitFields(ledger, fields);
+  // It names a place that files are moved to.
+  if (!ledger.moving.empty() && !IsPreviousPrefix(ledger.moving)) {
+    throw FormatError(file, "moving: expected \"previous/<n>/\"");
+  }
   if (const auto messages = fields.Find("messages")) {
     const auto entries = reader.GetObject(*messages, {.key = "messages"});
     for (const auto [kind, message] : entries) {

@@ -26,6 +26,10 @@ struct Ledger {
   std::string ending = {};  // How, if it has closed: see EndingName().
   std::string reason = {};  // Why, where there is more to say.
 
+  // Where its files are on the way to, for the worker has come a second time:
+  // "previous/<n>/". Else empty.
+  std::string moving = {};
+
   int64_t last_step = -1;  // Begun, saved or not.
   HookStats stats = {};
 

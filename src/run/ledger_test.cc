@@ -28,6 +28,7 @@ Ledger FullLedger() {
   ledger.closed = true;
   ledger.ending = "failed";
   ledger.reason = "it broke";
+  ledger.moving = "previous/3/";
   ledger.last_step = 99;
   ledger.stats.steps_saved = 10;
   ledger.stats.values_saved = 300;
@@ -50,7 +51,7 @@ TEST(LedgerTest, WritesOneLineWithTheNamesOfTheFields) {
       R"({"worker": "worker_1", "num_workers": 2, "run": "an-id", )"
       R"("job": "1700000000-77", "host": "box", "machine": "m", "pid": 77, )"
       R"("start": 5, "started": 1700000000.25, "updated": 1700000100.125, )"
-      R"("closed": true, "ending": "failed", "reason": "it broke", )"
+      R"("closed": true, "ending": "failed", "reason": "it broke", "moving": "previous/3/", )"
       R"("last_step": 99, )"
       R"("steps_saved": 10, "tensors_saved": 300, )"
       R"("bytes_saved": 1099511627776, "scalars_saved": 100, "stalls": 3, )"
@@ -93,6 +94,7 @@ TEST(LedgerTest, RefusesWrongTypesAndRangesNamingFileAndKey) {
       {R"({"num_workers": 0})", "num_workers: expected a whole number from 1"},
       {R"({"pid": "7"})", "pid: expected a whole number from 0"},
       {R"({"started": "now"})", "started: expected a number, got a string"},
+      {R"({"moving": "../elsewhere/"})", "moving: expected \"previous/<n>/"},
       {R"({"closed": 1})", "closed: expected a boolean, got a number"},
       {R"({"last_step": -2})", "last_step: expected a whole number from -1"},
       {R"({"lost": -1})", "lost: expected a whole number from 0"},

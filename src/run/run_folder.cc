@@ -121,11 +121,10 @@ void RunFolder::StepBack() {
   reserve_ = nullptr;
   presence_ = {};
   entered_ = false;
-  const std::string key = LedgerKey(options_.worker);
-  const auto blob = storage_->Read(key);
   // It may have been set aside, and the name be another's by now.
-  if (blob && ParseLedger(blob->text(), key).run == run_id_) {
-    storage_->Remove(key);
+  const auto ledger = FindLedger(options_.worker);
+  if (ledger && ledger->run == run_id_) {
+    storage_->Remove(LedgerKey(options_.worker));
   }
 }
 
@@ -290,6 +289,7 @@ bool RunFolder::TakeClaim(const std::optional<VersionedText>& found,
 // the folder, so it need not be whole there until it is whole in `target`. A
 // start that is killed meanwhile leaves the rest to the next one.
 void RunFolder::SetAside(const std::string& target, RunState state) {
+  FinishOwnMoves(target);
   for (const std::string_view prefix : kRunPrefixes) {
     storage_->MoveAll(prefix, target + std::string(prefix));
     SMDEBUG_KILL_POINT("after_move");
@@ -309,43 +309,76 @@ void RunFolder::SetAside(const std::string& target, RunState state) {
 }
 
 bool RunFolder::SetAsideOwnFiles() {
-  std::vector<std::string> old;
-  for (const std::string_view prefix : kRunPrefixes) {
-    for (FileInfo& file : storage_->List(prefix)) {
-      if (WorkerOfKey(file.key) == options_.worker) {
-        old.push_back(std::move(file.key));
-      }
-    }
-  }
+  const std::vector<std::string> old = FilesOf(options_.worker);
   if (old.empty()) return false;
-  const std::string target = PlaceForOwnFiles();
+  auto ledger = FindLedger(options_.worker);
+  std::string target = ledger ? ledger->moving : "";
+  if (target.empty()) target = PreviousPrefix(CountPrevious() + 1);
   base::LogWarning(
       "{}: {} comes a second time; the {} of its first are now under {}",
       storage_->root(), options_.worker,
       base::Counted(static_cast<int64_t>(old.size()), "file"), target);
-  for (const std::string& key : old) {
-    storage_->Move(key, target + key);
-    SMDEBUG_KILL_POINT("after_own_move");
+  if (ledger) {
+    ledger->moving = target;
+    Put(LedgerKey(options_.worker), ToJson(*ledger));
   }
+  MoveFilesOf(options_.worker, target);
   return true;
 }
 
-// A worker's ledger goes last, so a place that has files of it and no ledger is
-// that of one who was killed while it moved them.
-std::string RunFolder::PlaceForOwnFiles() const {
-  const int64_t count = CountPrevious();
-  for (int64_t n = count; n > 0; --n) {
-    std::string place = PreviousPrefix(n);
-    const auto files = storage_->List(place);
-    const bool is_own = std::ranges::any_of(files, [&](const FileInfo& file) {
-      return WorkerOfKey(std::string_view(file.key).substr(place.size())) ==
-             options_.worker;
-    });
-    if (!is_own) continue;
-    if (storage_->Stat(place + LedgerKey(options_.worker))) break;
-    return place;
+// What workers have moved that were killed when they came a second time is no
+// run without the rest.
+void RunFolder::FinishOwnMoves(const std::string& target) {
+  for (const FileInfo& file : storage_->List(kLedgerPrefix)) {
+    const auto worker = ParseWorkerFileKey(file.key);
+    const auto ledger = worker ? FindLedger(*worker) : std::nullopt;
+    if (!ledger || ledger->moving.empty() || ledger->moving == target) continue;
+    MoveFilesOf(*worker, ledger->moving);
   }
-  return PreviousPrefix(count + 1);
+}
+
+// The ledger, which says where to, goes last.
+void RunFolder::MoveFilesOf(std::string_view worker,
+                            const std::string& target) {
+  const std::string ledger_key = LedgerKey(worker);
+  for (const std::string& key : FilesOf(worker)) {
+    if (key == ledger_key) continue;
+    storage_->Move(key, target + key);
+    SMDEBUG_KILL_POINT("after_own_move");
+  }
+  auto ledger = FindLedger(worker);
+  if (!ledger) {
+    if (storage_->Stat(ledger_key)) {
+      storage_->Move(ledger_key, target + ledger_key);
+    }
+    return;
+  }
+  ledger->moving.clear();
+  Put(target + ledger_key, ToJson(*ledger));
+  SMDEBUG_KILL_POINT("after_own_move");
+  storage_->Remove(ledger_key);
+}
+
+std::vector<std::string> RunFolder::FilesOf(std::string_view worker) const {
+  std::vector<std::string> keys;
+  for (const std::string_view prefix : kRunPrefixes) {
+    for (FileInfo& file : storage_->List(prefix)) {
+      if (WorkerOfKey(file.key) == worker) keys.push_back(std::move(file.key));
+    }
+  }
+  return keys;
+}
+
+// nullopt if there is none that can be read.
+std::optional<Ledger> RunFolder::FindLedger(std::string_view worker) const {
+  const std::string key = LedgerKey(worker);
+  const auto blob = storage_->Read(key);
+  if (!blob) return std::nullopt;
+  try {
+    return ParseLedger(blob->text(), key);
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
 }
 
 void RunFolder::AwaitChange() const {

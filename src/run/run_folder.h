@@ -114,7 +114,10 @@ class RunFolder {
   void SetAside(const std::string& target, RunState state);
   // Moves what an earlier process of this worker wrote; tells whether it did.
   bool SetAsideOwnFiles();
-  std::string PlaceForOwnFiles() const;
+  void FinishOwnMoves(const std::string& target);
+  void MoveFilesOf(std::string_view worker, const std::string& target);
+  std::vector<std::string> FilesOf(std::string_view worker) const;
+  std::optional<Ledger> FindLedger(std::string_view worker) const;
   void AwaitChange() const;
   Claim OwnClaim() const;
   void FillIn(Ledger& ledger) const;

@@ -396,30 +396,58 @@ TEST_F(RunFolderTest, AWorkerThatComesAgainSetsItsOwnFilesAside) {
   EXPECT_TRUE(GetFile(*storage_, LedgerKey("worker_1")));
 }
 
-TEST_F(RunFolderTest, AWorkerKilledWhileItSetsItsFilesAsideGoesOnWithIt) {
-  constexpr char kEvents[] =
+// A worker that came a second time was killed: the index of its first is in
+// previous/2/, the rest is not.
+class OwnMoveTest : public RunFolderTest {
+ protected:
+  static constexpr char kEvents[] =
       "events/000000000001/000000000001_worker_0.tfevents";
+
+  void LeaveHalfMoved(std::string_view run) {
+    PutFile(*storage_, std::string("previous/1/") + kIndex, "of an older run");
+    PutFile(*storage_, std::string("previous/2/") + kIndex, "index");
+    PutFile(*storage_, "previous/3/ledger/worker_1.json", "of another worker");
+    PutFile(*storage_, kEvents, "events");
+    PutFile(*storage_, LedgerKey("worker_0"),
+            ToJson(Ledger{.worker = "worker_0",
+                          .num_workers = 2,
+                          .run = std::string(run),
+                          .host = base::HostName(),
+                          .pid = DeadProcess(),
+                          .moving = "previous/2/"}));
+  }
+
+  void ExpectWhole() {
+    EXPECT_THAT(Keys(*storage_, "previous/2/"),
+                ElementsAre(std::string("previous/2/") + kEvents,
+                            std::string("previous/2/") + kIndex,
+                            "previous/2/ledger/worker_0.json"));
+    const auto ledger = GetFile(*storage_, "previous/2/ledger/worker_0.json");
+    EXPECT_EQ(ParseLedger(*ledger, "ledger").moving, "");
+  }
+};
+
+TEST_F(OwnMoveTest, AWorkerKilledWhileItSetsItsFilesAsideGoesOnWithIt) {
   auto other = OneOfTwo("worker_1", "job 1");
   other->Enter();
-  PutFile(*storage_, std::string("previous/1/") + kIndex, "of an older run");
-  PutFile(*storage_, "previous/1/ledger/worker_0.json", "of an older run");
-  // The index of its first time is moved, the rest is not.
-  PutFile(*storage_, std::string("previous/2/") + kIndex, "index");
-  PutFile(*storage_, "previous/3/ledger/worker_1.json", "of another worker");
-  PutFile(*storage_, kEvents, "events");
-  PutFile(*storage_, LedgerKey("worker_0"),
-          ToJson(Ledger{.worker = "worker_0",
-                        .num_workers = 2,
-                        .run = other->run_id(),
-                        .host = base::HostName(),
-                        .pid = DeadProcess()}));
+  LeaveHalfMoved(other->run_id());
   auto again = OneOfTwo("worker_0", "job 1");
   EXPECT_EQ(again->Enter(), Entered::kContinued);
-  EXPECT_THAT(Keys(*storage_, "previous/2/"),
-              ElementsAre(std::string("previous/2/") + kEvents,
-                          std::string("previous/2/") + kIndex,
-                          "previous/2/ledger/worker_0.json"));
+  ExpectWhole();
   EXPECT_THAT(Keys(*storage_, "previous/4/"), IsEmpty());
+}
+
+TEST_F(OwnMoveTest, WhoeverSetsTheRunAsideGoesOnWithIt) {
+  LeaveKilledRun("worker_1", 2);
+  LeaveHalfMoved("killed");
+  const std::string index = IndexFileKey(1, "worker_1");
+  PutFile(*storage_, index, "of the other worker");
+  storage_->Remove(kIndex);
+  Single()->Enter();
+  ExpectWhole();
+  EXPECT_THAT(
+      Keys(*storage_, "previous/4/"),
+      ElementsAre("previous/4/" + index, "previous/4/ledger/worker_1.json"));
 }
 
 TEST_F(RunFolderTest, ASecondJobOfManyIsNotLetIntoAFinishedRun) {

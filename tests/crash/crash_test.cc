@@ -174,6 +174,33 @@ TEST_P(OwnFilesCrashTest, AWorkerThatComesAgainMovesWhatItLeftToOnePlace) {
   ExpectAnswers(previous);
 }
 
+TEST_P(OwnFilesCrashTest, TheNextJobEndsWhatTheWorkerBegan) {
+  const auto of_two = [](int64_t rank, std::string kill_at) {
+    return VictimOptions{
+        .tag = 1, .rank = rank, .workers = 2, .kill_at = std::move(kill_at)};
+  };
+  VictimOptions lasting = of_two(1, "");
+  lasting.outlives = 0;
+  Victim other(run_, lasting);
+  other.AwaitLines(1);
+  ASSERT_TRUE(RunVictim(run_, of_two(0, "after_index_publish:3")));
+  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
+  other.Kill();
+  other.AwaitEnd();
+  ASSERT_TRUE(RunVictim(run_, {.tag = 2, .kill_at = GetParam()}));
+  ASSERT_FALSE(RunVictim(run_, {.tag = 2}));
+
+  ExpectAnswers(storage_);
+  EXPECT_EQ(ReadContent(*storage_).tag, 2);
+  const auto first = OpenPrevious(run_, 1);
+  EXPECT_EQ(ReadContent(*first),
+            (RunContent{.tag = 1, .steps = {{"worker_0", {0, 1, 2}}}}));
+  ExpectAnswers(first);
+  const auto second = OpenPrevious(run_, 2);
+  EXPECT_FALSE(ReadContent(*second).steps.contains("worker_0"));
+  ExpectAnswers(second);
+}
+
 INSTANTIATE_TEST_SUITE_P(Points, OwnFilesCrashTest,
                          ::testing::Values("after_own_move:1",
                                            "after_own_move:2",

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,12 +116,25 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-// Starts the worker that was killed alone until it ends by itself.
+// Whether the worker that was killed alone has closed the run of this start,
+// whatever became of its process then.
+bool HasClosed(const std::string& out_dir, const Start& start) {
+  const auto storage = OpenLocalStorage(out_dir);
+  const auto ledgers = run::LookAt(*storage).ledgers;
+  return std::ranges::any_of(ledgers, [&](const run::Ledger& ledger) {
+    return ledger.closed && ledger.job == VictimJob(start.tag) &&
+           ledger.worker == fmt::format("worker_{}", *start.only);
+  });
+}
+
+// Starts the worker that was killed alone until it ends by itself. One that had
+// closed is not missed: the others end the run.
 void ComeAgain(const std::string& out_dir, const Start& start,
                Victims& victims) {
   const Victim* last = victims[static_cast<size_t>(*start.only)].get();
   victims[static_cast<size_t>(*start.only)]->AwaitEnd();
-  for (std::string kill_at = start.again_at; last->killed(); kill_at = "") {
+  for (std::string kill_at = start.again_at;
+       last->killed() && !HasClosed(out_dir, start); kill_at = "") {
     victims.push_back(std::make_unique<Victim>(
         out_dir, VictimOptions{.tag = start.tag,
                                .rank = *start.only,
@@ -293,6 +307,17 @@ std::ostream& operator<<(std::ostream& out, const Start& start) {
   return out;
 }
 
+std::string FilesBelow(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
+    if (file.is_regular_file()) names.push_back(file.path().string() + '\n');
+  }
+  std::ranges::sort(names);
+  std::string all;
+  for (const std::string& name : names) all += name;
+  return all;
+}
+
 // Returns how many processes were killed.
 int64_t PlayAndCheck(UsedFolder& folder, const Start& start) {
   std::ostringstream told;
@@ -305,7 +330,13 @@ int64_t PlayAndCheck(UsedFolder& folder, const Start& start) {
     if (victim->killed()) continue;
     EXPECT_EQ(victim->exit_code(), 0) << victim->output();
   }
-  folder.CheckAfter(start, victims);
+  try {
+    folder.CheckAfter(start, victims);
+  } catch (const std::exception& error) {
+    // Elsewhere nobody would say of which start it is.
+    ADD_FAILURE() << error.what() << "; the folder has\n"
+                  << FilesBelow(folder.path());
+  }
   return kills;
 }
 

@@ -38,7 +38,7 @@ Victim::Victim(const std::string& out_dir, const VictimOptions& options) {
   argv.push_back(nullptr);
   std::string kill_at = "SMDEBUG_KILL_AT=" + options.kill_at;
   // One job of several workers does not join another that came before.
-  std::string job = "SMDEBUG_JOB_ID=start " + std::to_string(options.tag);
+  std::string job = "SMDEBUG_JOB_ID=" + VictimJob(options.tag);
   char* const env[] = {kill_at.data(),
                        options.workers > 1 ? job.data() : nullptr, nullptr};
 

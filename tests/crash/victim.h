@@ -20,6 +20,11 @@ inline float VictimValue(int64_t tag, int64_t rank, int64_t step) {
          static_cast<float>(rank) * 0.25F;
 }
 
+// The name of the job that victims of several workers are of.
+inline std::string VictimJob(int64_t tag) {
+  return "start " + std::to_string(tag);
+}
+
 // How a victim is started.
 struct VictimOptions {
   int64_t tag = 0;
