@@ -310,7 +310,8 @@ class NoMoreData final : public Error {
   int64_t last_step_;
 };
 
-// The job ended, and some worker never wrote its collections file.
+// The job ended, and collections files are missing: all of them, or of smdebug
+// 1.0 one.
 class MissingCollectionFiles final : public Error {
  public:
   explicit MissingCollectionFiles(std::string_view run);

@@ -23,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As StatusName() has it.
+// As StatusName() has them.
 constexpr std::string_view kIssuesFound = "IssuesFound";
+constexpr std::string_view kError = "Error";
 
 bool NamesALoss(std::string_view name) {
   return base::Lower(name).find("loss") != std::string::npos;
@@ -80,6 +81,7 @@ void Read(const std::shared_ptr<Storage>& storage, ListedRun& listed) {
   const RuleResults rules = ReadRuleResults(*storage, trial->run_id());
   for (const RuleResult& rule : rules.rules) {
     if (rule.status == kIssuesFound) listed.fired.push_back(rule.name);
+    if (rule.status == kError) listed.failed.push_back(rule.name);
   }
   listed.damage = SummarizeRun(*storage).damage;
   for (const Damage& damage : trial->damage()) {
@@ -124,6 +126,7 @@ Json RunJson(const ListedRun& run) {
                     {"value", JsonNumber(run.loss->value)}};
   }
   json["fired"] = run.fired;
+  json["failed"] = run.failed;
   json["damage"] = Json::array();
   for (const Damage& damage : run.damage) {
     json["damage"].push_back(

@@ -28,8 +28,9 @@ struct ListedRun {
   int64_t steps = 0;  // Saved by at least one worker.
   int64_t last_step = -1;
   std::optional<LastLoss> loss = {};
-  std::vector<std::string> fired = {};  // Rules that found issues, by name.
-  std::vector<Damage> damage = {};      // Met on the way.
+  std::vector<std::string> fired = {};   // Rules that found issues, by name.
+  std::vector<std::string> failed = {};  // Those that could not judge.
+  std::vector<Damage> damage = {};       // Met on the way.
 };
 
 // The runs among the folders right below one.

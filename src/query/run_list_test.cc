@@ -41,6 +41,8 @@ TEST_F(RunListTest, ListsWhatLiesRightBelow) {
                      R"({"name": "NaN", "status": "IssuesFound"})");
   testing::WriteFile(dir_ / "a/rules/Calm.json",
                      R"({"name": "Calm", "status": "NoIssuesFound"})");
+  testing::WriteFile(dir_ / "a/rules/Own.json",
+                     R"({"name": "Own", "status": "Error"})");
   testing::WriteFile(dir_ / "notes.txt", "no run");
   const RunList list = ListRuns(dir_.path());
   EXPECT_EQ(list.others, 2);  // "deep" and "empty".
@@ -51,6 +53,7 @@ TEST_F(RunListTest, ListsWhatLiesRightBelow) {
   EXPECT_EQ(a.steps, 2);
   EXPECT_EQ(a.last_step, 4);
   EXPECT_THAT(a.fired, ElementsAre("NaN"));
+  EXPECT_THAT(a.failed, ElementsAre("Own"));
   ASSERT_TRUE(a.loss);
   EXPECT_EQ(a.loss->tensor, "loss");
   EXPECT_EQ(a.loss->step, 4);

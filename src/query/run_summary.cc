@@ -80,6 +80,7 @@ class Summarizer {
     for (const steps::StepItem& item : items) ReadStep(item);
     FindLinkedFiles();
     CheckLedgers(survey);
+    CheckCollections(survey);
     summary_.steps = static_cast<int64_t>(steps_.size());
     summary_.tensors = static_cast<int64_t>(names_.size());
     for (auto& [name, worker] : workers_) {
@@ -133,7 +134,7 @@ class Summarizer {
     const std::string folder(run::FolderOf(run::kIndexPrefix));
     if (linked_.contains(folder)) return;
     for (const auto& [name, worker] : workers_) {
-      if (!worker.ledger) continue;
+      if (!worker.ledger || !worker.ledger->moving.empty()) continue;
       if (!worker.ledger->closed && !survey.info.over()) continue;
       const int64_t saved = worker.ledger->stats.steps_saved;
       const int64_t there = indexed_[name];
@@ -148,6 +149,24 @@ class Summarizer {
                             saved == 1 ? "was" : "were", there,
                             there == 1 ? "is" : "are"),
                 DamageKind::kMissingContent);
+    }
+  }
+
+  // A worker that was killed may have had no time to write its collections.
+  void CheckCollections(const run::Survey& survey) {
+    for (const auto& [name, worker] : workers_) {
+      const bool has_saved =
+          indexed_.contains(name) ||
+          (worker.ledger && worker.ledger->stats.steps_saved > 0);
+      if (!has_saved || declared_.contains(name)) continue;
+      if (!run::HasLeft(survey, name)) continue;
+      std::string key = run::CollectionsFileKey(name);
+      constexpr auto kKind = DamageKind::kBadCollections;
+      if (AddLink(storage_.FindLink(key), kKind)) continue;
+      // Another job may be setting the run aside.
+      if (run::IdentityOf(storage_) != survey.id) return;
+      AddDamage(std::move(key),
+                fmt::format("is missing, but {} has saved steps", name), kKind);
     }
   }
 
@@ -184,6 +203,7 @@ class Summarizer {
       const auto name = run::ParseWorkerFileKey(file.key);
       if (!name) continue;
       Worker(*name);
+      declared_.insert(*name);
       constexpr auto kKind = DamageKind::kBadCollections;
       ReadChecked(file.key, kKind, [&](std::string_view text) {
         const index::CollectionsFile content =
@@ -266,7 +286,8 @@ class Summarizer {
   std::set<int64_t> steps_;
   std::set<std::string, std::less<>> names_;  // Of tensors.
   std::map<std::string, int64_t> indexed_;    // By worker, those damaged too.
-  std::set<std::string> linked_;              // Symbolic links that were met.
+  std::set<std::string> declared_;  // Workers that have a collections file.
+  std::set<std::string> linked_;    // Symbolic links that were met.
   std::unordered_map<std::string, uint64_t> content_sizes_;
 };
 

@@ -255,7 +255,25 @@ TEST_F(RunSummaryTest, ALedgerThatDoesNotParseIsDamage) {
   EXPECT_FALSE(SummarizeRun(*storage_).workers.at(0).ledger.has_value());
 }
 
+TEST_F(RunSummaryTest, AMissingCollectionsFileIsDamageOnceTheWorkerIsDone) {
+  PutStep(0, "worker_0");
+  EXPECT_THAT(SummarizeRun(*storage_).damage, IsEmpty());
+  constexpr std::string_view kReason =
+      "is missing, but worker_0 has saved steps";
+  const std::string key = run::CollectionsFileKey("worker_0");
+  run::Ledger ledger = {.worker = "worker_0", .closed = true};
+  PutFile(*storage_, run::LedgerKey("worker_0"), ToJson(ledger));
+  ExpectOneDamage(key, kReason);
+  // As in smdebug 1.0, which has no ledgers.
+  storage_->Remove(run::LedgerKey("worker_0"));
+  PutFile(*storage_, run::kEndMarkerKey, "");
+  ExpectOneDamage(key, kReason);
+  PutCollections("worker_0", 1);
+  EXPECT_THAT(SummarizeRun(*storage_).damage, IsEmpty());
+}
+
 TEST_F(RunSummaryTest, StepsThatALedgerCountsAndNobodyHasAreDamage) {
+  PutCollections("worker_0", 1);
   PutStep(0, "worker_0");
   PutStep(1, "worker_0");
   run::Ledger ledger = {.worker = "worker_0", .closed = true};
@@ -270,7 +288,17 @@ TEST_F(RunSummaryTest, StepsThatALedgerCountsAndNobodyHasAreDamage) {
               Contains(Field(&Damage::reason, HasSubstr("2 are there"))));
 }
 
+TEST_F(RunSummaryTest, FilesThatAreBeingSetAsideAreNotMissed) {
+  PutStep(0, "worker_0");
+  run::Ledger ledger = {
+      .worker = "worker_0", .closed = true, .moving = "previous/1/"};
+  ledger.stats.steps_saved = 2;
+  PutFile(*storage_, run::LedgerKey("worker_0"), ToJson(ledger));
+  EXPECT_THAT(SummarizeRun(*storage_).damage, IsEmpty());
+}
+
 TEST_F(RunSummaryTest, ALedgerThatCountsFewerStepsIsOlder) {
+  PutCollections("worker_0", 1);
   PutStep(0, "worker_0");
   PutStep(1, "worker_0");
   run::Ledger ledger = {.worker = "worker_0", .closed = true};

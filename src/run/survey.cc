@@ -373,6 +373,14 @@ const Ledger* FindWriter(const Survey& survey) {
   return nullptr;
 }
 
+bool HasLeft(const Survey& survey, std::string_view worker) {
+  const auto ledger =
+      std::ranges::find(survey.ledgers, worker, &Ledger::worker);
+  return ledger == survey.ledgers.end()
+             ? survey.marker.has_value()
+             : ledger->closed && ledger->moving.empty();
+}
+
 EndMarker LastWordOf(const Survey& survey) {
   EndMarker word = {.run = survey.id};
   for (const Ledger& ledger : survey.ledgers) {

@@ -98,4 +98,9 @@ bool IsAlive(const Ledger& ledger);
 // A living process that writes the run; nullptr if there is none.
 const Ledger* FindWriter(const Survey& survey);
 
+// Whether a worker, by its name in files, has said that it is done, and all
+// that it wrote should be there; without a ledger of it, as in smdebug 1.0,
+// whether the run is done.
+bool HasLeft(const Survey& survey, std::string_view worker);
+
 }  // namespace smdebug::run

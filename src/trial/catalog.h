@@ -194,6 +194,9 @@ class Catalog {
 
   size_t file_count() const noexcept { return files_.size(); }
   const IndexFile& file(uint32_t number) const { return files_[number]; }
+  uint32_t num_workers() const noexcept {
+    return static_cast<uint32_t>(workers_.size());
+  }
   // Stays where it is as long as any copy does.
   const std::string& worker(uint32_t number) const {
     return *workers_[number].name;

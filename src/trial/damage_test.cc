@@ -135,6 +135,35 @@ TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
   EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is missing"));
 }
 
+TEST_F(DamageTest, AMissingEventFileIsDamageOfItsStepWhateverIsReadOfIt) {
+  made_.run.At(3)
+      .Tensor("x", {1})
+      .Rider("loss", 0.5F, 2, Mode::kGlobal, 2)
+      .Publish();
+  const std::string key = run::EventFileKey(3, kWorker);
+  made_.storage->Remove(key);
+  Trial& trial = made_.Open();
+  EXPECT_THROW(trial.tensor("loss").At(2), TensorUnavailableForStep);
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
+  EXPECT_EQ(trial.damage()[0].step, 3);
+}
+
+TEST_F(DamageTest, CollectionsOfAWorkerThatIsDoneAreDamageIfMissing) {
+  const std::string key = run::CollectionsFileKey(kWorker);
+  made_.storage->Remove(key);
+  TrialOptions options = TestTrial::Options();
+  options.wait_for_run = false;
+  Trial& trial = made_.Open(options);
+  EXPECT_THAT(trial.damage(), IsEmpty());
+  made_.run.End();
+  trial.Refresh();
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
+  EXPECT_EQ(trial.damage()[0].reason,
+            "is missing, but worker_0 has saved steps");
+}
+
 TEST_F(DamageTest, AnEntryThatPointsAtAnotherTensorIsNoticed) {
   auto step = made_.run.At(3);
   step.Tensor("x", {1}).Tensor("y", {2});

@@ -234,6 +234,24 @@ std::string Reader::last_index_token() const {
 
 void Reader::SetEndDelay(milliseconds delay) { end_delay_ = delay; }
 
+void Reader::AddMissingCollections(const Snapshot& known,
+                                   std::vector<Damage>& damage) const {
+  if (!known.loaded_all) return;
+  std::optional<run::Survey> survey;
+  for (uint32_t i = 0; i < known.catalog().num_workers(); ++i) {
+    const std::string& worker = known.catalog().worker(i);
+    if (known.collections->workers().contains(worker)) continue;
+    if (!survey) survey = run::LookAt(*storage_);
+    const std::string name = run::EncodeWorker(worker);
+    // One that was killed may have had no time to write them.
+    if (!run::HasLeft(*survey, name)) continue;
+    damage.push_back(
+        {.file = run::CollectionsFileKey(name),
+         .reason = fmt::format("is missing, but {} has saved steps", name),
+         .kind = DamageKind::kBadCollections});
+  }
+}
+
 std::vector<Damage> Reader::damage() const {
   const SnapshotPtr known = Known();
   std::vector<Damage> all = known->collections->damage();
@@ -243,6 +261,7 @@ std::vector<Damage> Reader::damage() const {
                    .kind = bad.kind,
                    .step = bad.item.step});
   }
+  AddMissingCollections(*known, all);
   const base::MutexLock lock(mu_);
   all.insert(all.end(), value_damage_.begin(), value_damage_.end());
   return all;

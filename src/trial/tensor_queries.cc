@@ -307,7 +307,8 @@ void Reader::AwaitContent(const Snapshot& snapshot, const Entry& entry,
   NoteDamage({.file = name,
               .reason = std::string(kReason),
               .kind = DamageKind::kMissingContent,
-              .step = entry.step});
+              // A scalar in it may be of a step before.
+              .step = snapshot.catalog().file(entry.file).step});
   throw FormatError(name, kReason, DamageKind::kMissingContent);
 }
 

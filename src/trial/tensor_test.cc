@@ -15,8 +15,10 @@ namespace {
 using testing::TestTrial;
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::ThrowsMessage;
 
 constexpr Reduction kMin = {ReductionOp::kMin, false};
 constexpr Reduction kAbsMean = {ReductionOp::kMean, true};
@@ -53,6 +55,9 @@ TEST_F(TensorTest, AUnknownNameIsRefused) {
   } catch (const TensorUnavailable& error) {
     EXPECT_EQ(error.tensor(), "nope");
   }
+  EXPECT_THAT([&] { trial_->tensor("reducd"); },
+              ThrowsMessage<TensorUnavailable>(
+                  HasSubstr("reducd was not saved. Did you mean 'reduced'?")));
   EXPECT_FALSE(trial_->HasTensor("smdebug/reductions/min/reduced"));
   EXPECT_TRUE(trial_->HasTensor("reduced"));
 }

@@ -64,8 +64,9 @@ bool Trial::HasTensor(std::string_view name) {
 Tensor Trial::tensor(std::string_view name) {
   const auto id = reader_->Find(name);
   if (!id) {
-    throw TensorUnavailable(name,
-                            config::DidYouMean(name, reader_->TensorNames({})));
+    std::string hint = config::DidYouMean(name, reader_->TensorNames({}));
+    if (!hint.empty()) hint.front() = 'D';  // A sentence of its own.
+    throw TensorUnavailable(name, hint);
   }
   return {reader_.get(), &reader_->NameOf(*id), *id};
 }

@@ -115,9 +115,10 @@ class Trial:
         """Why a run that has ended lacks collections files."""
         info = self.run_info()
         how = f"{info.state}: {info.reason}" if info.reason else info.state
-        begun = _core.Trial(self._place, self.name, None, None, False).workers()
-        what = "all of its workers had saved anything" if begun else "it saved anything"
-        return f"The run in {self.path} ended ({how}) before {what}"
+        run = _core.Trial(self._place, self.name, None, None, False)
+        begun = run.workers() or run.steps(number_of(ModeKeys.GLOBAL), True)
+        what = ", and collections files are missing" if begun else " before it saved anything"
+        return f"The run in {self.path} ended ({how}){what}"
 
     @property
     def _reader(self) -> Any:

@@ -52,6 +52,13 @@ std::string StateText(const query::ListedRun& run) {
                      run.damage.empty() ? "" : ", damaged");
 }
 
+// "-" if all rules that judged it found it well, or none did.
+std::string FiredText(const query::ListedRun& run) {
+  std::vector<std::string> words = run.fired;
+  for (const std::string& rule : run.failed) words.push_back(rule + " (error)");
+  return words.empty() ? "-" : Join(words);
+}
+
 std::string TableText(const std::vector<query::ListedRun>& runs,
                       const Terminal& terminal) {
   constexpr auto kRight = Table::Align::kRight;
@@ -67,13 +74,13 @@ std::string TableText(const std::vector<query::ListedRun>& runs,
          run.loss ? fmt::format("{} (step {})", ShortNumber(run.loss->value),
                                 run.loss->step)
                   : "-",
-         run.fired.empty() ? "-" : Join(run.fired)});
+         FiredText(run)});
     if (IsBadEnd(run.info.state) || !run.unread.empty() ||
         !run.damage.empty()) {
       table.Redden(kState);
     }
     if (run.loss && !std::isfinite(run.loss->value)) table.Redden(kLoss);
-    if (!run.fired.empty()) table.Redden(kFired);
+    if (!run.fired.empty() || !run.failed.empty()) table.Redden(kFired);
   }
   return table.Layout(terminal);
 }
@@ -124,11 +131,11 @@ folders; the other filters are about tensors.
 | `state` | as `smdebug status` has it: `finished`, `failed`, `interrupted`, `running`, `killed` or `unknown`; `damaged` if a file is, `unreadable` if nothing can be said. Standard error says why |
 | `steps` | number of steps that at least one worker saved |
 | `last loss` | the newest number of a tensor in the collection `losses`, or else of one with `loss` in its name, and its step over all modes |
-| `fired` | rules whose report in `<run>/rules/` says that they found issues |
+| `fired` | rules whose report in `<run>/rules/` says that they found issues, and, with `(error)`, those that could not judge |
 
 JSON: `folder`; `runs`, a list of objects with `name`, `run` (the path), `error` (null, or why it cannot be read: nothing else is there then), `state`, `reason`,
-`steps`, `last_step`, `loss` (null, or `tensor`, `step`, `value`), `fired` and `damage` (a list of `file` and `reason`); `others`, the number of folders that hold no
-run.
+`steps`, `last_step`, `loss` (null, or `tensor`, `step`, `value`), `fired`, `failed` (rules that could not judge) and `damage` (a list of `file` and `reason`);
+`others`, the number of folders that hold no run.
 )";
   }
 

@@ -66,8 +66,10 @@ void AddSummary(const ValueSummary& summary, Lines& lines) {
   AddCounts(summary.count, summary.zero, summary.nan, summary.pos_inf,
             summary.neg_inf, lines);
   if (summary.finite() != summary.count) {
-    lines.Raw("of the finite values:\n");
+    lines.Raw(summary.finite() == 0 ? "no value is finite\n"
+                                    : "of the finite values:\n");
   }
+  if (summary.finite() == 0) return;
   lines.Add("min", ShortNumber(summary.min));
   lines.Add("max", ShortNumber(summary.max));
   lines.Add("mean", ShortNumber(summary.mean));

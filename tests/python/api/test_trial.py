@@ -261,8 +261,15 @@ def test_a_scalar_is_found_by_the_name_it_was_saved_with(tmp_path: Path) -> None
 
 def test_collections_that_never_came(tmp_path: Path) -> None:
     (tmp_path / "training_job_end.ts").touch()
-    with pytest.raises(MissingCollectionFiles):
+    with pytest.raises(MissingCollectionFiles, match="before it saved anything"):
         create_trial(tmp_path)
+
+
+def test_collections_that_were_removed(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    shutil.rmtree(run / "collections")
+    with pytest.raises(MissingCollectionFiles, match="collections files are missing"):
+        create_trial(run)
 
 
 @pytest.mark.parametrize("name", ["reference_training", "reference_devices", "own_training"])
