@@ -1,5 +1,7 @@
 # Thin names over tools/ and the CMake presets; `make help` lists them.
 JOBS ?= $(shell nproc)
+# Many tests wait for a process or a clock.
+TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 RELEASE := build/release
 PREFIX ?= /usr/local
 DEMO_RUN := build/demo
@@ -50,7 +52,7 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 
 test-cpp: bootstrap $(RELEASE)/build.ninja ## Build and run the C++ tests alone.
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS)
+	ctest --preset release -j $(TEST_JOBS)
 
 bench: bootstrap ## Measure beside smdebug 1.0; writes build/bench/report.json.
 	cmake --preset bench
@@ -88,12 +90,12 @@ format: ## Rewrite the files as `make lint` wants them.
 asan: bootstrap ## Run the C++ tests under address and undefined-behaviour sanitizers.
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS)
+	ctest --preset asan -j $(TEST_JOBS)
 
 tsan: bootstrap ## Run the C++ tests under the thread sanitizer.
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
-	ctest --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(TEST_JOBS)
 
 fuzz: ## Fuzz what reads files, FUZZ_SECONDS (60) for each input.
 	@tools/bootstrap build lint

@@ -145,7 +145,7 @@ struct InvokeOptions {
 
   // Runs to compare with, for rules that name none.
   std::vector<std::string> other_trials = {};
-  // Opens them. Default: Trial::Open() as it waits for runs.
+  // Opens them. Default: Trial::Open(), which waits for runs if this is live.
   std::function<std::unique_ptr<Trial>(const std::string& path)> open_trial =
       {};
 

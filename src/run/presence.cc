@@ -56,6 +56,21 @@ std::string InodeOf(const std::string& name) {
   return {};
 }
 
+// Calls `visit` with what each descriptor of a process leads to, until it says
+// false. Returns whether nothing kept it from seeing them.
+template <typename Visit>
+bool VisitOpenFiles(int64_t pid, const Visit& visit) {
+  std::error_code error;
+  std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid),
+                                            error);
+  for (; !error && files != std::filesystem::directory_iterator();
+       files.increment(error)) {
+    std::error_code gone;  // Since it was listed.
+    if (!visit(std::filesystem::read_symlink(*files, gone).string())) break;
+  }
+  return !error;
+}
+
 }  // namespace
 
 Presence::Presence(const std::string& name)
@@ -104,34 +119,26 @@ std::string NameFor(std::initializer_list<std::string_view> words) {
 bool IsPresent(int64_t pid, const std::string& name) {
   const std::string inode = InodeOf(name);
   if (inode.empty()) return false;
-  const std::string target = fmt::format("socket:[{}]", inode);
-  std::error_code error;
-  std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid),
-                                            error);
-  for (; !error && files != std::filesystem::directory_iterator();
-       files.increment(error)) {
-    std::error_code gone;
-    if (std::filesystem::read_symlink(*files, gone) == target) return true;
-  }
-  return false;
+  bool is_present = false;
+  VisitOpenFiles(pid, [&](const std::string& target) {
+    is_present = target == fmt::format("socket:[{}]", inode);
+    return !is_present;
+  });
+  return is_present;
 }
 
 bool IsPresentElsewhere(int64_t pid, const std::string& name) {
   const auto names = NamesByTarget();
+  bool is_here = false;
   bool is_elsewhere = false;
-  std::error_code error;
-  std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid),
-                                            error);
-  for (; !error && files != std::filesystem::directory_iterator();
-       files.increment(error)) {
-    std::error_code gone;
-    const auto target = std::filesystem::read_symlink(*files, gone).string();
+  const bool saw_all = VisitOpenFiles(pid, [&](const std::string& target) {
     const auto found = names.find(target);
-    if (found == names.end()) continue;
-    if (found->second == name) return false;
+    if (found == names.end()) return true;
+    is_here = found->second == name;
     is_elsewhere = true;
-  }
-  return is_elsewhere && !error;
+    return !is_here;
+  });
+  return is_elsewhere && !is_here && saw_all;
 }
 
 }  // namespace smdebug::run

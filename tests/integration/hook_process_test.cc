@@ -150,7 +150,8 @@ TEST(HookProcessTest, AForkedChildNeitherWritesNorHangs) {
 
 TEST(HookProcessTest, AForkWhileTheHookIsBusyDoesNotHangTheChild) {
   TempDir dir;
-  Hook hook(SaveEverything(dir / "run"));
+  // It waits for its writer, so that little is left to write at the end.
+  Hook hook(SaveEverything(dir / "run"), {}, {.buffer_bytes = 64 << 10});
   std::jthread busy([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       hook.BeginStep();

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smdebug.core import html
-from smdebug.core.checks import flag, integer, refuse_type, text
+from smdebug.core.checks import flag, integer, refuse, refuse_type, text
 from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import SMDebugNotImplementedError
 
@@ -165,9 +165,10 @@ class Tensor:
         self, step: int, n: int | None = None, mode: ModeKeys = ModeKeys.GLOBAL
     ) -> list[int]:
         """The last `n` complete steps up to and with `step`; all for None or 0."""
-        steps: list[int] = self._reader.prev_steps(
-            integer("step", step), integer("n", n or 0), number_of(mode)
-        )
+        count = integer("n", n or 0)
+        if count < 0:
+            refuse("n", n, "a whole number of at least 0")
+        steps: list[int] = self._reader.prev_steps(integer("step", step), count, number_of(mode))
         return steps
 
     def step(

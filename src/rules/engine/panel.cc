@@ -89,9 +89,13 @@ size_t Panel::OtherTrial(const std::string& path) {
   for (size_t i = 0; i < other_trials_.size(); ++i) {
     if (other_trials_[i].first == path) return i;
   }
-  other_trials_.emplace_back(path, options_.open_trial
-                                       ? options_.open_trial(path)
-                                       : Trial::Open(path));
+  if (options_.open_trial) {
+    other_trials_.emplace_back(path, options_.open_trial(path));
+  } else {
+    TrialOptions options = TrialOptions::FromEnvironment();
+    options.wait_for_run = options_.live;
+    other_trials_.emplace_back(path, Trial::Open(path, std::move(options)));
+  }
   return other_trials_.size() - 1;
 }
 

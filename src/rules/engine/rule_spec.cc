@@ -76,7 +76,7 @@ RuleSpec ParseNamed(std::string_view text) {
 RuleSpec ParseRuleSpec(std::string_view text) {
   const std::string_view file = FileOf(text);
   if (file.empty()) return ParseNamed(text);
-  if (text.size() == file.size() || text[file.size()] != ':') {
+  if (text.size() < file.size() + 2 || text[file.size()] != ':') {
     throw ConfigError("rule", text, kForms);
   }
   RuleSpec spec = ParseNamed(text.substr(file.size() + 1));

@@ -11,8 +11,10 @@ namespace smdebug {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::ThrowsMessage;
 
 TEST(RuleSpecTest, ANameAloneHasNoParameters) {
   const RuleSpec spec = ParseRuleSpec("VanishingGradient");
@@ -65,6 +67,8 @@ TEST(RuleSpecTest, APythonFileNeedsAClass) {
                            "own.py::a=1", "own.py:Own:a"}) {
     EXPECT_THROW(ParseRuleSpec(text), ConfigError) << text;
   }
+  EXPECT_THAT([] { ParseRuleSpec("own.py:"); },
+              ThrowsMessage<ConfigError>(HasSubstr("'own.py:'")));
 }
 
 TEST(RuleSpecTest, ARuleOfAFileIsNotMadeHere) {

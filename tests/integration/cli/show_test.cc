@@ -128,7 +128,10 @@ TEST_F(ShowTest, NothingFiniteIsCounted) {
     testing::SaveFloats(hook, "w", std::vector<float>(640, NAN));
   }
   const std::string out = CallCli({"show", dir / "run", "w"}).out;
-  EXPECT_THAT(out, HasSubstr("nan         640 (100 %)\n"));
+  EXPECT_THAT(out, HasSubstr("nan         640 (100 %)\n"
+                             "inf         0\n"
+                             "no value is finite\n"));
+  EXPECT_THAT(out, Not(HasSubstr("min ")));
 }
 
 TEST_F(ShowTest, StringsHaveNoStatistics) {

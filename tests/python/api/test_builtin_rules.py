@@ -191,6 +191,11 @@ def test_a_check_waits_for_no_run(tmp_path: Path) -> None:
         check(str(tmp_path / "empty"), ["VanishingGradient"])
 
 
+def test_a_check_waits_for_no_other_run(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(SMDebugRuntimeError, match="nope: "):
+        check(run, "SimilarAcrossRuns", other_trials=[tmp_path / "nope"])
+
+
 def test_what_is_asked_for_and_not_there_is_no_good_news(run: Path) -> None:
     (report,) = check(run, "ExplodingTensor:collection_names=gradeints:tensor_regex=^w$")
     assert report["status"] == "Error"

@@ -242,6 +242,8 @@ def test_steps_before_a_step(trial: Trial) -> None:
     assert loss.prev_steps(3, 2) == [2, 3]
     assert loss.prev_steps(99, n=1, mode=ModeKeys.TRAIN) == [3]
     assert loss.prev_steps(2, n=0) == [0, 1, 2]
+    with pytest.raises(SMDebugValueError, match="n: '-1' is not allowed"):
+        loss.prev_steps(2, n=-1)
 
 
 def test_a_step_by_itself_is_nothing(trial: Trial) -> None:
