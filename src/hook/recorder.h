@@ -218,7 +218,7 @@ class Recorder {
   // Adds those that waited for a step up to the one that has begun, or all.
   void TakeLaterLocked() SMDEBUG_REQUIRES(mu_);
   void TakeAllLaterLocked() SMDEBUG_REQUIRES(mu_);
-  void AddFirstLaterLocked(const Stamp& stamp) SMDEBUG_REQUIRES(mu_);
+  void AddFirstLaterLocked(Stamp stamp) SMDEBUG_REQUIRES(mu_);
 
   HookConfig config_;  // Fixed once the first step began.
   const std::string worker_;

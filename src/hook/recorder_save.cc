@@ -386,7 +386,7 @@ bool Recorder::TryKeepLocked(CapturedScalar& scalar) {
   return true;
 }
 
-void Recorder::AddFirstLaterLocked(const Stamp& stamp) {
+void Recorder::AddFirstLaterLocked(Stamp stamp) {
   CapturedScalar scalar = std::move(later_.begin()->second);
   later_.erase(later_.begin());
   scalar.stamp = stamp;
