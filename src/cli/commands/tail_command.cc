@@ -86,7 +86,8 @@ class TailTable {
       for (size_t i = 0; i < row.size(); ++i) {
         const size_t pad =
             i + 1 == row.size() ? 0 : widths_[i] - TextWidth(row[i]) + 2;
-        shown += row[i] + std::string(pad, ' ');
+        shown += row[i];
+        shown.append(pad, ' ');
       }
       shown = FitLines(shown + '\n', terminal, kIndent);
       text += std::ranges::all_of(lines[line].numbers, IsFinite)

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,11 +134,11 @@ TEST_F(PlotTest, ADamagedStepCostsItsPointAlone) {
        {run::EventFileKey(2, "worker_0"), run::IndexFileKey(2, "worker_0")}) {
     std::filesystem::remove_all(run);
     testing::WriteSmallRun(run);
-    testing::WriteFile(run + "/" + key,
-                       testing::ReadFile(run + "/" + key).substr(0, 30));
+    const std::string file = fmt::format("{}/{}", run, key);
+    testing::WriteFile(file, testing::ReadFile(file).substr(0, 30));
     const CliOutcome outcome = CallCli({"plot", run, "loss"});
     EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: " + run + "/" + key));
+    EXPECT_THAT(outcome.err, HasSubstr("smdebug: damaged: " + file));
     EXPECT_THAT(outcome.err, HasSubstr("; damaged: step 2\n"));
     EXPECT_EQ(points(), nlohmann::json({0, 1, 3, 4, 5})) << key;
   }
