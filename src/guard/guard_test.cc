@@ -18,6 +18,7 @@
 #include "tests/testing/fault_storage.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/log_capture.h"
+#include "tests/testing/sanitizer.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
@@ -214,6 +215,7 @@ TEST_F(GuardTest, AJobThatARuleWasToStopKeepsAnEndingOfItsOwn) {
 }
 
 TEST_F(GuardTest, AWorkerThatComesAgainIsToldAgain) {
+  if (testing::kUnderThreadSanitizer) GTEST_SKIP() << "a child with threads";
   auto other = Open(Worker::OfRank(1, 2));
   const auto judge_one_step = [](Hook* hook) {
     const RuleGuard guard(*hook, Rules({"ExplodingTensor"}));

@@ -17,6 +17,7 @@
 #include "smdebug/hook.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
+#include "tests/testing/sanitizer.h"
 #include "tests/testing/temp_dir.h"
 
 namespace smdebug {
@@ -168,6 +169,7 @@ TEST(HookProcessTest, AForkWhileTheHookIsBusyDoesNotHangTheChild) {
 }
 
 TEST(HookProcessTest, AChildMayHaveAHookOfItsOwn) {
+  if (testing::kUnderThreadSanitizer) GTEST_SKIP() << "a child with threads";
   TempDir dir;
   Hook parent(SaveEverything(dir / "parent"));
   parent.BeginStep();
