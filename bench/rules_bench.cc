@@ -110,7 +110,7 @@ double Milliseconds(Clock::duration time) {
 class SealTime final : public StepObserver {
  public:
   void OnStep(int64_t /*step*/) override { at_ = Clock::now(); }
-  void OnEnd() override {}
+  void OnEnd(const HookStats& /*stats*/) override {}
   Clock::time_point at() const { return at_; }
 
  private:

@@ -96,7 +96,7 @@ class RunBusyError final : public Error {
   int64_t pid_;
 };
 
-// The folder holds another run now than when the trial was opened.
+// The folder holds another run now than when the trial was opened, or none.
 class RunReplacedError final : public Error {
  public:
   RunReplacedError(std::string_view run, std::string_view opened,
@@ -155,7 +155,8 @@ enum class DamageKind : uint8_t {
   kBadName,         // What should be a step does not tell which one it is.
   kBadCollections,
   kBadLedger,
-  kBadMarker,  // The end marker does not tell how the job ended.
+  kBadMarker,     // The end marker does not tell how the job ended.
+  kMissingSteps,  // A ledger counts more steps than there are.
 };
 
 // "bad_content", "missing_content" and so on.

@@ -88,8 +88,9 @@ class StepObserver {
   // The files of `step` are there.
   virtual void OnStep(int64_t step) = 0;
 
-  // There are no more steps. Not called for a hook that wrote nothing.
-  virtual void OnEnd() = 0;
+  // There are no more steps; `stats` are those of the hook by now. Not called
+  // for a hook that wrote nothing.
+  virtual void OnEnd(const HookStats& stats) = 0;
 
   // Asked of a job that closes as finished, after OnEnd() or what it threw: why
   // it has failed nonetheless; empty if it has not.

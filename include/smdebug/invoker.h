@@ -187,6 +187,10 @@ struct InvokeOptions {
   // And so many to be loaded.
   double load_limit = 60;
 
+  // What became of all that the job was to save, for a rule that finds nothing:
+  // it has not seen what was lost or dropped. Default: what the ledgers say.
+  std::function<HookStats()> stats = {};
+
   // The store of the run, to keep reports in below rules/; null: nowhere.
   std::shared_ptr<Storage> reports = {};
 

@@ -115,9 +115,11 @@ RunBusyError::RunBusyError(std::string_view out_dir, std::string_view host,
 RunReplacedError::RunReplacedError(std::string_view run,
                                    std::string_view opened,
                                    std::string_view found)
-    : Error(fmt::format("{} holds another run now ({}, no longer {}); open it "
-                        "again",
-                        run, found.empty() ? "without an id" : found, opened)),
+    : Error(found.empty()
+                ? fmt::format("{} no longer holds the run {}", run, opened)
+                : fmt::format("{} holds another run now ({}, no longer {}); "
+                              "open it again",
+                              run, found, opened)),
       opened_(opened),
       found_(found) {}
 
@@ -155,6 +157,8 @@ std::string_view DamageKindName(DamageKind kind) noexcept {
       return "bad_ledger";
     case DamageKind::kBadMarker:
       return "bad_marker";
+    case DamageKind::kMissingSteps:
+      return "missing_steps";
   }
   return "bad_content";
 }

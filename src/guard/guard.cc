@@ -52,9 +52,10 @@ class Guardian final : public StepObserver {
     });
   }
 
-  void OnEnd() override {
+  void OnEnd(const HookStats& stats) override {
     if (invoker_ == nullptr) return;
-    Judge([this] {
+    Judge([this, &stats] {
+      at_end_ = stats;
       invoker_->JudgeNewSteps();
       invoker_->Finish(/*stopped=*/false);
     });
@@ -138,6 +139,8 @@ class Guardian final : public StepObserver {
     invoke.told_to = fmt::format("the job: process {} on {}, started {}", pid,
                                  base::HostName(), base::ProcessStart(pid));
     invoke.recent_steps = kRecentSteps;
+    // The last ledger is yet to be written.
+    invoke.stats = [this] { return at_end_; };
     invoke.on_fire = [this](const RuleFire& fire) {
       Tell(fire);
       return true;
@@ -176,6 +179,7 @@ class Guardian final : public StepObserver {
   // Of the hook's thread.
   std::unique_ptr<Trial> trial_;
   std::unique_ptr<Invoker> invoker_;
+  HookStats at_end_;
 
   std::atomic<int64_t> fired_rules_{0};
   std::atomic<bool> has_news_{false};  // Whether to look.

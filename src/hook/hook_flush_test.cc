@@ -212,7 +212,7 @@ TEST_F(HookFlushTest, EachOfSeveralThreadsWaitsForWhatItHasSaved) {
 class Flusher final : public StepObserver {
  public:
   void OnStep(int64_t /*step*/) override { flushed_ = hook_->Flush(); }
-  void OnEnd() override {}
+  void OnEnd(const HookStats& /*stats*/) override {}
 
   Hook* hook_ = nullptr;
   bool flushed_ = true;

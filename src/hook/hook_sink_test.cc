@@ -41,7 +41,7 @@ class Onlooker final : public StepObserver {
     const base::MutexLock lock(mu_);
     steps_.push_back(step);
   }
-  void OnEnd() override {
+  void OnEnd(const HookStats& /*stats*/) override {
     const base::MutexLock lock(mu_);
     steps_.push_back(-1);
   }

@@ -31,7 +31,7 @@ using HookWaitingTest = testing::HookFixture;
 
 struct StepList final : StepObserver {
   void OnStep(int64_t step) override { steps.push_back(step); }
-  void OnEnd() override {}
+  void OnEnd(const HookStats& /*stats*/) override {}
 
   std::vector<int64_t> steps;
 };

@@ -206,7 +206,9 @@ void StepWriter::Finish(const Stamp& end, std::optional<Ending> ending,
     fail_open_->Keep("collections");
   }
   tensorboard_.Publish();
-  Tell([](StepObserver& observer) { observer.OnEnd(); });
+  Tell([stats = tally_->stats()](StepObserver& observer) {
+    observer.OnEnd(stats);
+  });
   const std::string failure = ending == Ending::kFinished ? WhyFailed() : "";
   if (failure.empty()) {
     ledger_.Leave(ending, reason);

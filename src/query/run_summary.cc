@@ -134,21 +134,13 @@ class Summarizer {
     const std::string folder(run::FolderOf(run::kIndexPrefix));
     if (linked_.contains(folder)) return;
     for (const auto& [name, worker] : workers_) {
-      if (!worker.ledger || !worker.ledger->moving.empty()) continue;
-      if (!worker.ledger->closed && !survey.info.over()) continue;
-      const int64_t saved = worker.ledger->stats.steps_saved;
-      const int64_t there = indexed_[name];
-      if (saved <= there) continue;
+      if (!worker.ledger) continue;
+      std::string missing =
+          run::MissingSteps(survey, *worker.ledger, indexed_[name]);
+      if (missing.empty()) continue;
       // Another job may be setting the run aside.
       if (run::IdentityOf(storage_) != survey.id) return;
-      AddDamage(folder,
-                fmt::format("{} {} missing: the ledger of {} says {} {} saved, "
-                            "{} {} there",
-                            Counted(saved - there, "step"),
-                            saved - there == 1 ? "is" : "are", name, saved,
-                            saved == 1 ? "was" : "were", there,
-                            there == 1 ? "is" : "are"),
-                DamageKind::kMissingContent);
+      AddDamage(folder, std::move(missing), DamageKind::kMissingSteps);
     }
   }
 

@@ -272,6 +272,12 @@ void RequireRun(const Storage& storage, const std::string& id) {
   throw RunReplacedError(storage.root(), id, found);
 }
 
+void RequireRunStill(const Storage& storage, const std::string& id) {
+  const std::string found = IdentityOf(storage);
+  if (found == id || (found.empty() && HoldsRun(storage))) return;
+  throw RunReplacedError(storage.root(), id, found);
+}
+
 void RequireRunToWrite(const Storage& storage, const std::string& id) {
   RequireRun(storage, id);
   if (HoldsRun(storage)) return;
@@ -371,6 +377,19 @@ const Ledger* FindWriter(const Survey& survey) {
     if (!ledger.closed && IsAlive(ledger)) return &ledger;
   }
   return nullptr;
+}
+
+// A ledger is written after the steps that it counts.
+std::string MissingSteps(const Survey& survey, const Ledger& ledger,
+                         int64_t there) {
+  const int64_t saved = ledger.stats.steps_saved;
+  const bool is_over = ledger.closed || survey.info.over();
+  if (!is_over || !ledger.moving.empty() || saved <= there) return {};
+  return fmt::format(
+      "{} {} missing: the ledger of {} says {} {} saved, {} {} there",
+      base::Counted(saved - there, "step"), saved - there == 1 ? "is" : "are",
+      ledger.worker, saved, saved == 1 ? "was" : "were", there,
+      there == 1 ? "is" : "are");
 }
 
 bool HasLeft(const Survey& survey, std::string_view worker) {

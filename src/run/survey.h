@@ -60,6 +60,10 @@ std::string IdentityOf(const Storage& storage);
 // that was emptied tells nothing. Throws IoError.
 void RequireRun(const Storage& storage, const std::string& id);
 
+// The same for those who have read the run: also throws if there is none any
+// more. Throws IoError.
+void RequireRunStill(const Storage& storage, const std::string& id);
+
 // The same for those who are about to write into the folder, which must not
 // make it anew: also throws IoError if it holds no run.
 void RequireRunToWrite(const Storage& storage, const std::string& id);
@@ -97,6 +101,11 @@ bool IsAlive(const Ledger& ledger);
 
 // A living process that writes the run; nullptr if there is none.
 const Ledger* FindWriter(const Survey& survey);
+
+// Which steps of a worker whose last word this is are missing, of which `there`
+// are there, for people; empty if none are.
+std::string MissingSteps(const Survey& survey, const Ledger& ledger,
+                         int64_t there);
 
 // Whether a worker, by its name in files, has said that it is done, and all
 // that it wrote should be there; without a ledger of it, as in smdebug 1.0,

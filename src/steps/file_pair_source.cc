@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "smdebug/error.h"
 #include "src/index/step_index.h"
 #include "src/run/keys.h"
 
@@ -61,7 +64,13 @@ std::optional<StepRecord> FilePairSource::ReadIndex(
   if (!blob) return std::nullopt;
   StepRecord record = {index::ParseStepIndex(blob->text(), item.name), {}};
   const std::string& file = record.index.event_file;
-  if (file != OwnPlace(item.step, item.worker)) record.place = file;
+  if (file == OwnPlace(item.step, item.worker)) return record;
+  const auto named = run::ParseStepFileKey(file);
+  if (named && named->step != item.step) {
+    throw FormatError(item.name, fmt::format("is that of step {}", named->step),
+                      DamageKind::kBadIndex);
+  }
+  record.place = file;
   return record;
 }
 

@@ -76,7 +76,9 @@ void Catalog::Add(int64_t step, std::string_view worker,
     if (range.Holds(scalar.step)) last_step = std::max(last_step, scalar.step);
   }
   files_.Push(epoch_, {step, last_step, worker_number, place});
-  workers_.Change(epoch_, worker_number).steps.Insert(epoch_, step);
+  WorkerRow& row_of_worker = workers_.Change(epoch_, worker_number);
+  row_of_worker.steps.Insert(epoch_, step);
+  ++row_of_worker.num_steps;
 
   const bool has_data = !index.tensors.empty() || !index.shapes.empty();
   const Mode mode = Step(step, index.mode, index.mode_step).mode;

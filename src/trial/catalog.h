@@ -201,6 +201,10 @@ class Catalog {
   const std::string& worker(uint32_t number) const {
     return *workers_[number].name;
   }
+  // How many of its steps were taken in.
+  int64_t num_steps(uint32_t worker) const {
+    return workers_[worker].num_steps;
+  }
   const std::string& WorkerOf(const Entry& entry) const {
     return worker(file(entry.file).worker);
   }
@@ -220,6 +224,7 @@ class Catalog {
   using Shape = std::vector<int64_t>;
   struct WorkerRow {
     const std::string* name = nullptr;
+    int64_t num_steps = 0;  // With those that are forgotten.
     SharedSorted<int64_t, std::identity{}> steps = {};
   };
   struct ModeRow {

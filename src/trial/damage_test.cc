@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "smdebug/trial.h"
 #include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -162,6 +163,43 @@ TEST_F(DamageTest, CollectionsOfAWorkerThatIsDoneAreDamageIfMissing) {
   EXPECT_EQ(trial.damage()[0].file, key);
   EXPECT_EQ(trial.damage()[0].reason,
             "is missing, but worker_0 has saved steps");
+}
+
+TEST_F(DamageTest, StepsThatALedgerCountsAndNobodyHasAreDamageAtTheEnd) {
+  run::Ledger ledger = {.worker = kWorker, .closed = true};
+  ledger.stats.steps_saved = 4;
+  testing::PutFile(*made_.storage, run::LedgerKey(kWorker), ToJson(ledger));
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.damage(), IsEmpty());
+  made_.run.End();
+  trial.Refresh();
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].kind, DamageKind::kMissingSteps);
+  EXPECT_THAT(trial.damage()[0].reason, StartsWith("1 step is missing: "));
+}
+
+TEST_F(DamageTest, WhoLooksAtAFewStepsMissesNoOthers) {
+  run::Ledger ledger = {.worker = kWorker, .closed = true};
+  ledger.stats.steps_saved = 3;
+  testing::PutFile(*made_.storage, run::LedgerKey(kWorker), ToJson(ledger));
+  made_.run.End();
+  TrialOptions options = TestTrial::Options();
+  options.begin_step = 1;
+  Trial& trial = made_.Open(options);
+  EXPECT_THAT(trial.Steps(), ElementsAre(1, 2));
+  EXPECT_THAT(trial.damage(), IsEmpty());
+}
+
+TEST_F(DamageTest, AnIndexUnderTheNameOfAnotherStepIsDamaged) {
+  const std::string key = run::IndexFileKey(4, kWorker);
+  testing::PutFile(
+      *made_.storage, key,
+      *testing::GetFile(*made_.storage, run::IndexFileKey(1, kWorker)));
+  Trial& trial = made_.Open();
+  EXPECT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
+  ASSERT_EQ(trial.damage().size(), 1u);
+  EXPECT_EQ(trial.damage()[0].file, key);
+  EXPECT_EQ(trial.damage()[0].reason, "is that of step 1");
 }
 
 TEST_F(DamageTest, AnEntryThatPointsAtAnotherTensorIsNoticed) {

@@ -1,6 +1,7 @@
 #include "src/trial/reader.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -157,7 +158,7 @@ SnapshotPtr Reader::Gather(const std::function<void(Snapshot&)>& look) {
   return Commit(std::move(draft));
 }
 
-void Reader::CheckIdentity() const { run::RequireRun(*storage_, opened_); }
+void Reader::CheckIdentity() const { run::RequireRunStill(*storage_, opened_); }
 
 bool Reader::IsAbandoned() {
   const Clock::time_point now = Clock::now();
@@ -198,6 +199,7 @@ SnapshotPtr Reader::LookAtAll() {
   return Gather([&](Snapshot& draft) {
     ReadCollections(draft);
     draft.scanner.ScanAll();
+    draft.missing = FindMissing(draft);
     draft.loaded_all = true;
   });
 }
@@ -234,22 +236,41 @@ std::string Reader::last_index_token() const {
 
 void Reader::SetEndDelay(milliseconds delay) { end_delay_ = delay; }
 
-void Reader::AddMissingCollections(const Snapshot& known,
-                                   std::vector<Damage>& damage) const {
-  if (!known.loaded_all) return;
-  std::optional<run::Survey> survey;
-  for (uint32_t i = 0; i < known.catalog().num_workers(); ++i) {
-    const std::string& worker = known.catalog().worker(i);
-    if (known.collections->workers().contains(worker)) continue;
-    if (!survey) survey = run::LookAt(*storage_);
+// What a run that is over lacks by its own account.
+std::vector<Damage> Reader::FindMissing(const Snapshot& known) const {
+  const run::Survey survey = run::LookAt(*storage_);
+  std::vector<Damage> missing;
+  const Catalog& catalog = known.catalog();
+  std::map<std::string, int64_t> there;  // By worker, in file names.
+  for (uint32_t i = 0; i < catalog.num_workers(); ++i) {
+    const std::string& worker = catalog.worker(i);
     const std::string name = run::EncodeWorker(worker);
+    there[name] = catalog.num_steps(i);
+    if (known.collections->workers().contains(worker)) continue;
     // One that was killed may have had no time to write them.
-    if (!run::HasLeft(*survey, name)) continue;
-    damage.push_back(
+    if (!run::HasLeft(survey, name)) continue;
+    missing.push_back(
         {.file = run::CollectionsFileKey(name),
          .reason = fmt::format("is missing, but {} has saved steps", name),
          .kind = DamageKind::kBadCollections});
   }
+  if (options_.begin_step || options_.end_step) return missing;
+  for (const auto& [name, bad] : known.scanner.damaged()) {
+    ++there[run::EncodeWorker(bad.item.worker)];
+  }
+  for (const run::Ledger& ledger : survey.ledgers) {
+    if (options_.only_worker &&
+        ledger.worker != run::EncodeWorker(*options_.only_worker)) {
+      continue;
+    }
+    std::string reason =
+        run::MissingSteps(survey, ledger, there[ledger.worker]);
+    if (reason.empty()) continue;
+    missing.push_back({.file = std::string(run::FolderOf(run::kIndexPrefix)),
+                       .reason = std::move(reason),
+                       .kind = DamageKind::kMissingSteps});
+  }
+  return missing;
 }
 
 std::vector<Damage> Reader::damage() const {
@@ -261,7 +282,7 @@ std::vector<Damage> Reader::damage() const {
                    .kind = bad.kind,
                    .step = bad.item.step});
   }
-  AddMissingCollections(*known, all);
+  all.insert(all.end(), known->missing.begin(), known->missing.end());
   const base::MutexLock lock(mu_);
   all.insert(all.end(), value_damage_.begin(), value_damage_.end());
   return all;

@@ -234,8 +234,7 @@ class Reader {
                     int64_t tries);
   bool MayStillAppear(const Snapshot& snapshot, const Entry& entry) const;
   void NoteDamage(Damage damage) SMDEBUG_EXCLUDES(mu_);
-  void AddMissingCollections(const Snapshot& known,
-                             std::vector<Damage>& damage) const;
+  std::vector<Damage> FindMissing(const Snapshot& known) const;
 
   TrialOptions options_;
   const std::shared_ptr<Storage> storage_;

@@ -23,6 +23,7 @@ struct Snapshot {
   uint64_t change = 0;
   std::chrono::steady_clock::time_point looked = {};
   bool loaded_all = false;  // The job has ended and nothing else will come.
+  std::vector<Damage> missing = {};  // Files that are not there, at the end.
 
   // A copy to gather into.
   Snapshot Draft() const {

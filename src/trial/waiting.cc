@@ -9,6 +9,7 @@
 #include "smdebug/error.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/run/doorkeeper.h"
 #include "src/run/survey.h"
 #include "src/trial/reader.h"
 
@@ -30,6 +31,7 @@ void Reader::AwaitRun() {
   const Clock::time_point start = Clock::now();
   bool warned = false;
   bool looked_below = false;
+  bool asked = false;
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
     // The marker first: what was there before it is seen by the listing.
@@ -56,6 +58,11 @@ void Reader::AwaitRun() {
       throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
     }
     const bool is_own = survey.claim && run::IsOwn(*survey.claim);
+    if (is_own && !std::exchange(asked, true)) {
+      // What has ended may only wait to be written.
+      run::AwaitWriters(*storage_, survey.id, options_.while_waiting);
+      continue;
+    }
     if (!warned && (is_own || Clock::now() - start > kPatience)) {
       warned = true;
       base::LogWarning(

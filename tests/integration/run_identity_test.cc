@@ -118,6 +118,26 @@ TEST_F(RunIdentityTest, ARunThatWasKilledBeforeItsFirstStepIsNotAwaited) {
   EXPECT_THAT(Open(/*wait_for_run=*/false)->Steps(), ElementsAre());
 }
 
+TEST_F(RunIdentityTest, AnOpenTrialSaysThatItsRunIsGone) {
+  Hook hook(SaveEverything(run_));
+  for (int step = 0; step < 2; ++step) {
+    hook.BeginStep();
+    SaveFloats(hook, "x", {1});
+  }
+  ASSERT_TRUE(hook.Flush());
+  const auto trial = Open(/*wait_for_run=*/false);
+  EXPECT_THAT(trial->Steps(), ElementsAre(0));
+  std::filesystem::rename(run_, run_ + ".moved");
+  try {
+    trial->Refresh();
+    FAIL() << "went on";
+  } catch (const RunReplacedError& error) {
+    EXPECT_EQ(error.opened(), hook.run_id());
+    EXPECT_EQ(error.found(), "");
+    EXPECT_THAT(error.what(), HasSubstr("no longer holds the run"));
+  }
+}
+
 TEST_F(RunIdentityTest, AnOpenTrialSaysThatTheFolderHoldsAnotherRun) {
   LeaveKilledRun(1);
   TrialOptions options;

@@ -518,11 +518,13 @@ class BaseHook:
         the first, or where a framework's hook can tell. Each collection's own schedule and
         reductions count; one that is missing is made.
         """
-        text("tensor_name", tensor_name)
-        collections = names("collections_to_write", collections_to_write)
         core = self._prepare()
         if core is None:
             return
+        text("tensor_name", tensor_name)
+        if collections_to_write is None:
+            refuse_type("collections_to_write", None, "a name, or a list of names")
+        collections = names("collections_to_write", collections_to_write)
         for name in collections:
             if name not in self.collection_manager.collections:
                 made = self._collection_class(name, tensor_names={tensor_name})

@@ -100,9 +100,9 @@ with the command. Parameters are those of the constructor: strings, or int, floa
 it an `Error`, with the exception as details, and so does a step that it has not answered about for `--rule-timeout` seconds; it has 60 seconds to load, or `--rule-timeout` if that is longer. `--worker` and `--all-workers` are refused, since such a rule asks for workers itself.
 
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
-findings name the worker.
+findings name the worker. Where several workers saved and neither is given, a message says so.
 
-A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, or if the run does not save what the rule needs, or has nothing in a collection or for a regex that you named;
+A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, is no longer there, or was lost or dropped while the job ran, or if the run does not save what the rule needs, or has nothing in a collection or for a regex that you named;
 the details say what. On a run without end marker `StalledTrainingRule` compares the time of the newest file with now.
 
 The report of each rule is kept in `<run>/rules/<name>.json`. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
@@ -161,6 +161,7 @@ JSON: a list with one object per rule.
     const std::vector<RuleReport> reports =
         rules.JudgeOnce(*trial, *storage, std::move(options));
     Print(reports, trial->path(), streams);
+    options_.TellWhose(*trial, streams.err);
     TellNotDone(*actions, reports, streams.err);
     if (!junit_.empty()) WriteJunit(reports, trial->path());
     return ExitCodeOf(reports);

@@ -108,6 +108,15 @@ std::unique_ptr<actions::FireActions> JudgeOptions::ActionsFor(
   return fire_actions;
 }
 
+void JudgeOptions::TellWhose(Trial& trial, std::ostream& err) const {
+  const size_t workers = trial.Workers().size();
+  if (worker || all_workers || workers < 2) return;
+  err << fmt::format(
+      "smdebug: {} workers saved; of each tensor, what the first of them by "
+      "name saved was judged (`--all-workers` judges each)\n",
+      workers);
+}
+
 InvokeOptions JudgeOptions::ForInvoker() const {
   if (end_step && *end_step <= start_step.value_or(0)) {
     throw Error(fmt::format(

@@ -48,6 +48,9 @@ struct JudgeOptions {
   std::unique_ptr<actions::FireActions> ActionsFor(
       std::span<const RuleEvaluation> evaluations, std::ostream& err) const;
 
+  // Says on `err` that others saved more than was judged, if they may have.
+  void TellWhose(Trial& trial, std::ostream& err) const;
+
   // Without what a command adds of its own, and without a place for reports.
   InvokeOptions ForInvoker() const;
 

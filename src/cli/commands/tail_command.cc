@@ -165,7 +165,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
       try {
         return Follow(interrupt, streams);
       } catch (const RunReplacedError& error) {
-        streams.err << fmt::format("smdebug: {}: following that one\n",
+        streams.err << fmt::format("smdebug: {}: following the folder anew\n",
                                    Printable(error.what()));
       }
     }

@@ -96,7 +96,7 @@ it goes on, and at the end. The status is `IssuesFound` from the first finding o
 A second call with the same rule, parameters and steps on the same job judges from the start again, for rules remember what they saw, and comes to the same report. What
 the first call has reported is not reported again.
 
-When another job takes the folder, a message says so, and its run is watched from its beginning. A rule that fired on the run before is named at the end, and the exit code is 1.
+When another job takes the folder, or the folder is removed, a message says so, and the next run there is watched from its beginning. A rule that fired on the run before is named at the end, and the exit code is 1.
 
 With `--action stop` a rule that fires ends the processes of this machine that write the run. Actions are done as in `check`, and a line reports what became of each. While one is done,
 nothing is judged. After a stop the command judges what the job has left, and ends.
@@ -219,6 +219,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
         streams.out << Printable(report.name) << ": " << line << '\n';
       }
     }
+    options_.TellWhose(*trial, streams.err);
     if (fired_before_.empty()) {
       TellNotDone(*actions, verdict.reports, streams.err);
     }
@@ -244,7 +245,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
   }
 
   static void TellReplaced(std::string_view what, std::ostream& err) {
-    err << fmt::format("smdebug: {}: watching that one\n",
+    err << fmt::format("smdebug: {}: watching the folder anew\n",
                        Printable(std::string(what)));
   }
 

@@ -37,10 +37,16 @@ std::string StatusText(const RuleReport& report) {
   return text;
 }
 
+// Whether its details are news: those of a rule that fired are its last
+// finding.
+bool SaysWhy(const RuleReport& report) {
+  return report.status != RuleStatus::kIssuesFound && !report.details.empty();
+}
+
 // What a report is about, beyond its status; empty: nothing.
 std::string WordsOf(const RuleReport& report, const Evidence* evidence) {
   if (evidence == nullptr) return {};
-  if (report.status == RuleStatus::kError) return Printable(report.details);
+  if (SaysWhy(report)) return Printable(report.details);
   const auto it = evidence->find(report.name);
   return it == evidence->end() ? std::string() : it->second;
 }
@@ -198,9 +204,8 @@ void WatchView::End(const LiveVerdict& verdict) {
       PrintJsonLine(out_, json);
     } else {
       out_ << Printable(report.name) << "  " << StatusText(report)
-           << (report.status == RuleStatus::kError
-                   ? "  " + Printable(report.details)
-                   : std::string())
+           << (SaysWhy(report) ? "  " + Printable(report.details)
+                               : std::string())
            << '\n';
     }
   }

@@ -91,7 +91,22 @@ bool TakesAny(const TensorSelection& selection, Trial& trial) {
 bool HidesSteps(const Damage& damage) {
   return damage.kind == DamageKind::kBadIndex ||
          damage.kind == DamageKind::kBadName ||
-         damage.kind == DamageKind::kBadCollections;
+         damage.kind == DamageKind::kBadCollections ||
+         damage.kind == DamageKind::kMissingSteps;
+}
+
+// What the job was to save and did not; empty if there is nothing.
+std::string Unsaved(const HookStats& stats) {
+  std::vector<std::string> parts;
+  if (stats.lost > 0) parts.push_back(fmt::format("{} lost", stats.lost));
+  if (stats.dropped > 0) {
+    parts.push_back(fmt::format("{} dropped", stats.dropped));
+  }
+  if (parts.empty()) return {};
+  return fmt::format(
+      "not all that was due was saved ({}; `smdebug status` says "
+      "why), and what was saved has no issues",
+      fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -271,7 +286,7 @@ std::string Judge::Missing(Trial& trial) const {
                      NeedText(missing, "and"), Misspelling(missing, trial));
 }
 
-void Judge::Conclude(bool stopped, Trial& trial) {
+void Judge::Conclude(bool stopped, Trial& trial, const HookStats& stats) {
   if (std::exchange(concluded, true)) return;
   const std::vector<Damage> damage = trial.damage();
   report.ended = !stopped;
@@ -300,6 +315,9 @@ void Judge::Conclude(bool stopped, Trial& trial) {
              whole != damage.end() && type_->needs_steps) {
     Fail(fmt::format("a part of the run could not be read: {}: {}", whole->file,
                      whole->reason));
+  } else if (const std::string unsaved = Unsaved(stats);
+             !unsaved.empty() && type_->needs_steps) {
+    Fail(unsaved);
   } else {
     report.status = RuleStatus::kNoIssuesFound;
   }

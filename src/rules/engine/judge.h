@@ -60,8 +60,9 @@ class Judge {
   // Ends the rule, which has not answered about `step` for so many seconds.
   void GiveUp(int64_t step, double seconds);
 
-  // Settles the status, by what `trial`, which is the run, has besides.
-  void Conclude(bool stopped, Trial& trial);
+  // Settles the status, by what `trial`, which is the run, has besides, and by
+  // what the job could not save.
+  void Conclude(bool stopped, Trial& trial, const HookStats& stats);
 
   bool IsInRange(int64_t step) const {
     return step >= range.start && !IsPast(step);

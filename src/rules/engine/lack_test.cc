@@ -2,6 +2,7 @@
 // no issues.
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -14,6 +15,9 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
+#include "src/run/keys.h"
+#include "src/run/ledger.h"
+#include "tests/testing/files.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::rules {
@@ -37,9 +41,11 @@ struct SmallRun {
     made.Open().Steps();
   }
 
-  RuleReport Judge(const std::string& spec, int64_t start_step = 0) {
+  RuleReport Judge(const std::string& spec, int64_t start_step = 0,
+                   std::function<HookStats()> stats = {}) {
     InvokeOptions options;
     options.start_step = start_step;
+    options.stats = std::move(stats);
     options.other_trials = {"other"};
     options.open_trial = [](const std::string&) {
       TestTrial other;
@@ -130,6 +136,43 @@ TEST(LackTest, EveryRuleThatLooksAtStepsIsTried) {
       return ParseRuleSpec(given.spec).name == type.name;
     })) << type.name;
   }
+}
+
+TEST(LackTest, ARunOfWhichSomethingWasNeverSavedIsNotWithoutIssues) {
+  SmallRun small(kGradients);
+  EXPECT_EQ(small.Judge("VanishingGradient").status,
+            RuleStatus::kNoIssuesFound);
+  run::Ledger ledger = {.worker = "worker_0", .closed = true};
+  ledger.stats.lost = 3;
+  ledger.stats.dropped = 2;
+  testing::PutFile(*small.made.storage, run::LedgerKey("worker_0"),
+                   ToJson(ledger));
+  const RuleReport report = small.Judge("VanishingGradient");
+  EXPECT_EQ(report.status, RuleStatus::kError);
+  EXPECT_THAT(report.details,
+              HasSubstr("not all that was due was saved (3 lost, 2 dropped"));
+  // What was found was found.
+  EXPECT_EQ(small.Judge("VanishingGradient:threshold=100").status,
+            RuleStatus::kIssuesFound);
+  // A rule in the job knows before the last ledger does.
+  EXPECT_EQ(
+      small.Judge("VanishingGradient", 0, [] { return HookStats(); }).status,
+      RuleStatus::kNoIssuesFound);
+}
+
+TEST(LackTest, ARunOfWhichStepsAreGoneIsNotWithoutIssues) {
+  TestTrial made;
+  made.run.Declare({"worker_0"}, 1, BuiltInCollections(Framework::kNative));
+  made.run.At(0).Tensor("gradient/w", {1}).Publish();
+  run::Ledger ledger = {.worker = "worker_0", .closed = true};
+  ledger.stats.steps_saved = 2;
+  testing::PutFile(*made.storage, run::LedgerKey("worker_0"), ToJson(ledger));
+  made.run.End();
+  Invoker invoker(&made.Open(), {});
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_EQ(invoker.report(0).status, RuleStatus::kError);
+  EXPECT_THAT(invoker.report(0).details, HasSubstr("1 step is missing"));
 }
 
 TEST(LackTest, ACollectionThatIsMisspeltIsTold) {

@@ -12,6 +12,7 @@
 #include "src/rules/engine/interrupted.h"
 #include "src/rules/engine/registry.h"
 #include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::rules {
@@ -342,11 +343,23 @@ void Panel::NoteWait(double seconds) {
   SaveReports();
 }
 
+// What the job did so far, of the worker that is judged if only one is.
+HookStats Panel::Stats() const {
+  if (options_.stats) return options_.stats();
+  HookStats stats;
+  for (const run::Ledger& ledger : run::LookAt(*trial_->storage()).ledgers) {
+    const bool counts = !options_.worker ||
+                        ledger.worker == run::EncodeWorker(*options_.worker);
+    if (counts) stats += ledger.stats;
+  }
+  return stats;
+}
+
 void Panel::End(Place& place, bool stopped) {
   Judge& judge = *place.judge;
   if (judge.concluded) return;
   if (!stopped) Take(place, judge.Finish(desks_), place.told.ended);
-  judge.Conclude(stopped, *trial_);
+  judge.Conclude(stopped, *trial_, Stats());
   place.is_saved = false;
 }
 

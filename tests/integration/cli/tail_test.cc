@@ -88,7 +88,7 @@ TEST(TailTest, ARunThatTakesThePlaceOfTheOtherIsFollowed) {
       0);
   EXPECT_EQ(tail.Join(), kExitOk);
   EXPECT_THAT(tail.err(), HasSubstr("holds another run now"));
-  EXPECT_THAT(tail.err(), HasSubstr("following that one\n"));
+  EXPECT_THAT(tail.err(), HasSubstr("following the folder anew\n"));
   EXPECT_THAT(tail.out(), HasSubstr("EVAL 1"));
   hook.Close();
 }

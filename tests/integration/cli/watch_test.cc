@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <sstream>
@@ -156,8 +157,26 @@ TEST(WatchTest, InterruptedItSaysSoInTheReport) {
   watch.AwaitOut("step 0");
   kill(getpid(), SIGINT);
   EXPECT_EQ(watch.Join(), kExitInterrupted);
-  EXPECT_THAT(watch.out(), HasSubstr("VanishingGradient  Stopped\n"));
+  EXPECT_THAT(watch.out(),
+              HasSubstr("VanishingGradient  Stopped  has judged nothing "
+                        "so far: needs collection gradients"));
   hook.Close();
+}
+
+TEST(WatchTest, AFolderThatIsMovedAwayIsMissedAndAnotherRunAwaited) {
+  const TempDir dir;
+  const std::string run = dir / "run";
+  Hook hook(SaveEverything(run));
+  SaveStep(hook, kInfinity);
+  SaveStep(hook, 1);
+  LiveCall watch({"watch", run, "--rule", "ExplodingTensor"});
+  watch.AwaitOut("step 0");
+  std::filesystem::rename(run, run + ".moved");
+  watch.AwaitErr("no longer holds the run");
+  watch.AwaitErr("waiting for a run");
+  kill(getpid(), SIGINT);
+  EXPECT_EQ(watch.Join(), kExitInterrupted);
+  EXPECT_THAT(watch.err(), HasSubstr("fired on a run that was here before"));
 }
 
 TEST(WatchTest, ARunThatTakesThePlaceOfTheOtherIsWatchedFromItsBeginning) {
@@ -179,7 +198,7 @@ TEST(WatchTest, ARunThatTakesThePlaceOfTheOtherIsWatchedFromItsBeginning) {
   ASSERT_EQ(
       renameat2(AT_FDCWD, next.c_str(), AT_FDCWD, run.c_str(), RENAME_EXCHANGE),
       0);
-  watch.AwaitErr("watching that one\n");
+  watch.AwaitErr("watching the folder anew\n");
   EXPECT_EQ(watch.Join(), kExitFound);
   // Step 0 of either run was told.
   const std::string out = watch.out();

@@ -246,6 +246,24 @@ def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run
     assert smd.create_trial(run).tensor("scalar/s").steps() == [0]
 
 
+@pytest.mark.parametrize("has_begun", [False, True])
+@pytest.mark.parametrize("collections", [None, 5, ["weights", 3]])
+def test_collections_that_cannot_be_are_counted_and_training_goes_on(
+    collections: object, has_begun: bool, run: str
+) -> None:
+    hook, net = watched(run)
+    x = next(iter(batches(1)))[0]
+    if has_begun:
+        net(x)
+    hook.save_tensor("t", x, collections)  # type: ignore[arg-type]
+    assert (hook.stats["errors"], hook.stats["skipped"]) == (0, 1)
+    hook.save_tensor("u", x)
+    net(x)
+    hook.close()
+    assert "collections_to_write: " in messages(run)
+    assert smd.create_trial(run).has_tensor("u") is not smd.create_trial(run).has_tensor("t")
+
+
 def test_a_forked_child_does_not_wait_for_its_parent_s_files(run: str) -> None:
     hook, net = watched(run)
     net(next(iter(batches(1)))[0])
