@@ -204,7 +204,7 @@ def test_only_reductions_were_saved(reduced: Trial) -> None:
 
 
 def test_a_name_that_is_nearly_right_is_suggested(reduced: Trial) -> None:
-    with pytest.raises(TensorUnavailable, match="did you mean 'later'") as caught:
+    with pytest.raises(TensorUnavailable, match="Did you mean 'later'") as caught:
         reduced.tensor("latter")
     assert caught.value.tname == "latter"
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
