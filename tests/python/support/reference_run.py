@@ -73,6 +73,7 @@ class Hook(BaseHook):  # type: ignore[misc]  # smdebug 1.0 has no types.
 
     def save_steps(self, steps: Iterable[dict[str, Array]]) -> None:
         """Each tensor takes the whole way that a framework's tensor takes."""
+        self.export_collections()  # As the hooks of frameworks do.
         for tensors in steps:
             self.begin_step()
             for name, value in tensors.items():
