@@ -89,7 +89,8 @@ class TailTable {
         shown += row[i];
         shown.append(pad, ' ');
       }
-      shown = FitLines(shown + '\n', terminal, kIndent);
+      shown += '\n';
+      shown = FitLines(shown, terminal, kIndent);
       text += std::ranges::all_of(lines[line].numbers, IsFinite)
                   ? shown
                   : PaintLines(terminal, Colour::kRed, shown);
