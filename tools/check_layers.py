@@ -62,6 +62,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "hook": "hook",
     "internal/did_you_mean": "config",
     "internal/step_judge": "rules",
+    "internal/termination": "base",
     "internal/xgboost_importance": "xgboost",
     "internal/xgboost_text": "xgboost",
     "invoker": "rules",

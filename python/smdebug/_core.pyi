@@ -291,6 +291,14 @@ def table(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, r
 def glance(tensor: Tensor, most_steps: int, most_bytes: int) -> tuple[str, list[float]]:
     """What was read of a tensor, and the numbers."""
 
+def guard_termination(grace: float) -> None:
+    """
+    Ends the process by SIGTERM if its handler is not run within so many seconds.
+    """
+
+def heed_termination() -> None:
+    """The handler of SIGTERM has its turn."""
+
 def built_in_rules() -> list[tuple[str, str, list[tuple[str, str | None, str, bool]]]]:
     """
     (name, summary, parameters) of each; a parameter is (name, default, meaning, whether it is a list).
