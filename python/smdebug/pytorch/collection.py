@@ -9,6 +9,9 @@ import torch
 from smdebug import _core
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
+from smdebug.core.passed_on import passed_on
+
+__getattr__ = passed_on(__name__)
 
 
 class Collection(BaseCollection):

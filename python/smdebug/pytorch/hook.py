@@ -10,6 +10,7 @@ from typing import Any, Callable, ClassVar
 
 import torch
 
+from smdebug import _core
 from smdebug.core.arrays import Description
 from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
@@ -18,6 +19,7 @@ from smdebug.core.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
@@ -33,6 +35,8 @@ from smdebug.pytorch.watched import (
     WatchedModule,
     is_recomputing,
 )
+
+__getattr__ = passed_on(__name__)
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
@@ -162,9 +166,9 @@ class Hook(BaseHook):
         del metrics_name
         return False
 
-    def _settle_collections(self) -> None:
+    def _complete_collections(self) -> None:
         self._name_modules_of_collections()
-        super()._settle_collections()
+        self._take_classes()
 
     def _name_modules_of_collections(self) -> None:
         """Turns the modules that were added to collections into patterns of their names."""
@@ -182,18 +186,44 @@ class Hook(BaseHook):
                         "no registered module"
                     )
                     continue
-                if inputs:
-                    collection.include(f"{name}_input_")
-                if outputs:
-                    collection.include(f"{name}_output_")
+                if inputs or outputs:
+                    collection.include(_core.module_pattern(name, bool(inputs), bool(outputs)))
+
+    def _take_classes(self) -> None:
+        """Lets patterns that match no name match the classes of modules; the core says which."""
+        roots = self._watched()
+        modules = [
+            (name, type(original_module(module)).__name__)
+            for root in roots
+            for name, module, _ in root.named_modules()
+        ]
+        names = [name for root in roots for name in root.gradient_names]
+        names += [name.removeprefix(self.GRADIENT_PREFIX) for name in names]
+        built_in = {name: Collection.from_json(text) for name, text in self._built_in().items()}
+        for name, collection in self.collection_manager.get_collections().items():
+            of_framework = built_in[name].include_regex if name in built_in else []
+            asked = [p for p in collection.include_regex if p not in of_framework]
+            if name == CollectionKeys.DEFAULT:
+                asked += self.include_regex
+            found = [_core.class_pattern(pattern, modules, names) for pattern in asked]
+            collection.include([pattern for pattern in found if pattern])
+
+    def _hints(self) -> list[str]:
+        return sorted(
+            {
+                type(original_module(module)).__name__
+                for root in self._watched()
+                for _, module, _ in root.named_modules()
+            }
+        )
 
     # Steps.
 
-    def set_mode(self, mode: ModeKeys) -> None:
+    def set_mode(self, mode: ModeKeys | str) -> None:
         """Steps from now on are of `mode`; a change of it ends the step."""
         before = self.mode
         super().set_mode(mode)
-        if mode is not before:
+        if self.mode is not before:
             self._forwards = 0
 
     def _forwards_of_step(self) -> int:

@@ -14,6 +14,7 @@ from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.core.fail_open import fails_once
 from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
@@ -22,6 +23,8 @@ from smdebug.xgboost.data import load_data
 from smdebug.xgboost.distributed import find_worker
 from smdebug.xgboost.importance import IMPORTANCE_TYPES, FeatureImportance
 from smdebug.xgboost.trees import COLUMNS, trees_of_last_round
+
+__getattr__ = passed_on(__name__)
 
 # Why there is no XGBoost, if there is none.
 _missing: ImportError | None = None
@@ -89,7 +92,7 @@ class Hook(BaseHook, TrainingCallback):
             export_tensorboard=export_tensorboard,
             tensorboard_dir=tensorboard_dir,
             dry_run=dry_run,
-            reduction_config=None,
+            reduction_config=reduction_config,
             save_config=save_config or SaveConfig(save_interval=DEFAULT_SAVE_CONFIG_INTERVAL),
             include_regex=include_regex,
             include_collections=include_collections,
@@ -98,10 +101,6 @@ class Hook(BaseHook, TrainingCallback):
             rules=rules,
             stop_on_rule=stop_on_rule,
         )
-        if reduction_config is not None:
-            self._tell_once(
-                "reduction_config has no effect on hooks of XGBoost; that of a collection has"
-            )
 
     # Data.
 
@@ -359,6 +358,7 @@ class Hook(BaseHook, TrainingCallback):
             "export_tensorboard": self.tensorboard_dir is not None,
             "tensorboard_dir": self.tensorboard_dir,
             "dry_run": self.dry_run,
+            "reduction_config": self.reduction_config,
             "save_config": self.save_config,
             "include_regex": self.include_regex,
             "include_collections": self.include_collections,
