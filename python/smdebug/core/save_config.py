@@ -38,7 +38,7 @@ class SaveConfigMode:
         save_interval: int | str | None = None,
         start_step: int | str | None = None,
         end_step: int | str | None = None,
-        save_steps: int | Iterable[int] | None = None,
+        save_steps: Iterable[int] | None = None,
     ) -> None:
         self._take(save_interval, start_step, end_step, save_steps)
         if self.end_step and self.start_step > self.end_step:
@@ -59,12 +59,10 @@ class SaveConfigMode:
             start_step = DEFAULT_SAVE_CONFIG_START_STEP
         if save_steps is None:
             save_steps = DEFAULT_SAVE_CONFIG_SAVE_STEPS
-        if isinstance(save_steps, int) and not isinstance(save_steps, bool):
-            save_steps = [save_steps]
         if not isinstance(save_steps, (list, tuple, range, set, frozenset)) or any(
             isinstance(s, (str, float)) for s in save_steps
         ):
-            refuse("save_steps", save_steps, "a whole number, or a list of them")
+            refuse("save_steps", save_steps, "a list of whole numbers")
         first = None if stored else 0
         self.save_interval = whole_number("save_interval", save_interval, None if stored else 1)
         self.save_steps = [whole_number("save_steps", step, first) for step in save_steps]
@@ -170,7 +168,7 @@ class SaveConfig:
         save_interval: int | str | None = None,
         start_step: int | str | None = None,
         end_step: int | str | None = None,
-        save_steps: int | Iterable[int] | None = None,
+        save_steps: Iterable[int] | None = None,
     ) -> None:
         self.mode_save_configs: dict[ModeKeys, SaveConfigMode | None]
         if mode_save_configs is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections import Counter
@@ -23,7 +24,7 @@ from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError
+from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
@@ -205,8 +206,10 @@ class Hook(BaseHook):
             asked = [p for p in collection.include_regex if p not in of_framework]
             if name == CollectionKeys.DEFAULT:
                 asked += self.include_regex
-            found = [_core.class_pattern(pattern, modules, names) for pattern in asked]
-            collection.include([pattern for pattern in found if pattern])
+            for pattern in asked:
+                with contextlib.suppress(SMDebugValueError):  # No regex; that is told of later.
+                    taken = _core.class_pattern(pattern, modules, names)
+                    collection.include(taken or [])
 
     def _hints(self) -> list[str]:
         return sorted(

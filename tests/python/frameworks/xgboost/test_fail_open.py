@@ -57,7 +57,14 @@ class TestFailOpen(FailOpen):
     steps = 5
     core_calls = (
         *("Hook", "TensorNames", "XgboostImportance", "xgboost_trees", "built_in_collections"),
-        *("check_patterns", "Hook.begin_step", "Hook.are_due", "Hook.due_key", "Hook.end_step"),
+        *(
+            "unusable_collections",
+            "Hook.add_hints",
+            "Hook.begin_step",
+            "Hook.are_due",
+            "Hook.due_key",
+            "Hook.end_step",
+        ),
         *("Hook.save", "Hook.save_as", "Hook.save_importance", "Hook.save_items"),
         *("Hook.save_many", "Hook.save_numbers", "Hook.set_mode", "Hook.leave_out", "Hook.close"),
         "Hook.flush",
