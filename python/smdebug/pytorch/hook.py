@@ -187,8 +187,10 @@ class Hook(BaseHook):
                         "no registered module"
                     )
                     continue
-                if inputs or outputs:
-                    collection.include(_core.module_pattern(name, bool(inputs), bool(outputs)))
+                if inputs:
+                    collection.include(_core.module_pattern(name, True, False))
+                if outputs:
+                    collection.include(_core.module_pattern(name, False, True))
 
     def _take_classes(self) -> None:
         """Lets patterns that match no name match the classes of modules; the core says which."""
