@@ -33,10 +33,10 @@ def unusable_collections(settings: dict) -> list[tuple[str, str, bool]]:
 def check_patterns(collection: str, patterns: Sequence[str]) -> None:
     """Raises for a pattern that is no regular expression."""
 
-def class_pattern(regex: str, modules: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
+def with_classes(regex: str, modules: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
     """
-    The regex of the tensors of (name, class) modules that the other takes
-    by their class; empty for none, and where it takes any by its name.
+    The regex, widened to the tensors of (name, class) modules whose class
+    it matches, unless it takes any by name.
     """
 
 def module_pattern(module: str, inputs: bool, outputs: bool) -> str:

@@ -177,7 +177,7 @@ void InitConfig(nb::module_& m) {
       "collection"_a, "patterns"_a,
       "Raises for a pattern that is no regular expression.");
   m.def(
-      "class_pattern",
+      "with_classes",
       [](const std::string& regex,
          const std::vector<std::pair<std::string, std::string>>& modules,
          const std::vector<std::string>& names) {
@@ -185,11 +185,11 @@ void InitConfig(nb::module_& m) {
         for (const auto& [name, class_name] : modules) {
           named.push_back({name, class_name});
         }
-        return config::ClassPattern(regex, named, names);
+        return config::WithClasses(regex, named, names);
       },
       "regex"_a, "modules"_a, "names"_a,
-      "The regex of the tensors of (name, class) modules that the other takes\n"
-      "by their class; empty for none, and where it takes any by its name.");
+      "The regex, widened to the tensors of (name, class) modules whose class\n"
+      "it matches, unless it takes any by name.");
   m.def(
       "module_pattern",
       [](const std::string& module, bool inputs, bool outputs) {

@@ -62,9 +62,9 @@ std::string ModulePattern(std::span<const std::string> modules, bool inputs,
   return fmt::format(R"(^{}_{}_\d+$)", names, kinds);
 }
 
-std::string ClassPattern(std::string_view regex,
-                         std::span<const NamedModule> modules,
-                         std::span<const std::string> names) {
+std::string WithClasses(std::string_view regex,
+                        std::span<const NamedModule> modules,
+                        std::span<const std::string> names) {
   const base::Regex asked(regex, "include_regex");
   const bool means_names =
       std::ranges::any_of(
@@ -73,7 +73,7 @@ std::string ClassPattern(std::string_view regex,
         return TakesAny(asked, module.name, kInput) ||
                TakesAny(asked, module.name, kOutput);
       });
-  if (means_names) return {};
+  if (means_names) return std::string(regex);
   std::map<std::string, Taken> classes;
   std::array<std::vector<std::string>, 3> taken;  // Inputs, outputs, both.
   for (const NamedModule& module : modules) {
@@ -87,7 +87,7 @@ std::string ClassPattern(std::string_view regex,
     taken[of_class.inputs && of_class.outputs ? 2 : (of_class.outputs ? 1 : 0)]
         .push_back(module.name);
   }
-  std::vector<std::string> patterns;
+  std::vector<std::string> patterns = {std::string(regex)};
   for (size_t kind = 0; kind < taken.size(); ++kind) {
     std::string pattern = ModulePattern(taken[kind], kind != 1, kind != 0);
     if (!pattern.empty()) patterns.push_back(std::move(pattern));

@@ -18,7 +18,7 @@ const std::vector<NamedModule> kModules = {
     {"loss", "CrossLoss"},
 };
 const std::vector<std::string> kTensorNames = {"Net_0.weight",
-                                         "gradient/Net_0.weight"};
+                                               "gradient/Net_0.weight"};
 
 // Which of these names `pattern` takes.
 std::vector<std::string> TakenBy(const std::string& pattern) {
@@ -35,10 +35,10 @@ std::vector<std::string> TakenBy(const std::string& pattern) {
 }
 
 std::vector<std::string> TakenByClass(std::string_view regex) {
-  return TakenBy(ClassPattern(regex, kModules, kTensorNames));
+  return TakenBy(WithClasses(regex, kModules, kTensorNames));
 }
 
-TEST(ClassPatternTest, ARegexThatMatchesNoNameMayMatchClasses) {
+TEST(WithClassesTest, ARegexThatMatchesNoNameMayMatchClasses) {
   EXPECT_THAT(
       TakenByClass("ReLU"),
       ElementsAre("1_input_0", "1_output_0", "1_output_12", "part.1_output_0"));
@@ -49,14 +49,14 @@ TEST(ClassPatternTest, ARegexThatMatchesNoNameMayMatchClasses) {
   EXPECT_THAT(TakenByClass("Conv"), IsEmpty());
 }
 
-TEST(ClassPatternTest, ARegexThatMatchesANameMeansNames) {
-  EXPECT_EQ(ClassPattern("ReLU|weight", kModules, kTensorNames), "");
-  EXPECT_EQ(ClassPattern("Tanh|act_output_3", kModules, kTensorNames), "");
-  EXPECT_EQ(ClassPattern(".*", kModules, kTensorNames), "");
+TEST(WithClassesTest, ARegexThatMatchesANameMeansNames) {
+  for (const char* regex : {"ReLU|weight", "Tanh|act_output_3", ".*"}) {
+    EXPECT_EQ(WithClasses(regex, kModules, kTensorNames), regex);
+  }
 }
 
-TEST(ClassPatternTest, ARegexThatDoesNotCompileIsRefused) {
-  EXPECT_THROW(ClassPattern("[", kModules, kTensorNames), ConfigError);
+TEST(WithClassesTest, ARegexThatDoesNotCompileIsRefused) {
+  EXPECT_THROW(WithClasses("[", kModules, kTensorNames), ConfigError);
 }
 
 TEST(ModulePatternTest, TakesWhatIsOfTheModuleAlone) {

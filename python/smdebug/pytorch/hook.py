@@ -202,16 +202,22 @@ class Hook(BaseHook):
         ]
         names = [name for root in roots for name in root.gradient_names]
         names += [name.removeprefix(self.GRADIENT_PREFIX) for name in names]
-        built_in = {name: Collection.from_json(text) for name, text in self._built_in().items()}
-        for name, collection in self.collection_manager.get_collections().items():
-            of_framework = built_in[name].include_regex if name in built_in else []
-            asked = [p for p in collection.include_regex if p not in of_framework]
-            if name == CollectionKeys.DEFAULT:
-                asked += self.include_regex
-            for pattern in asked:
+
+        built_in = {
+            name: Collection.from_json(text).include_regex
+            for name, text in self._built_in().items()
+        }
+
+        def widen(patterns: list[str], kept: list[str]) -> None:
+            for number, pattern in enumerate(patterns):
+                if pattern in kept:
+                    continue
                 with contextlib.suppress(SMDebugValueError):  # No regex; that is told of later.
-                    taken = _core.class_pattern(pattern, modules, names)
-                    collection.include(taken or [])
+                    patterns[number] = _core.with_classes(pattern, modules, names)
+
+        for name, collection in self.collection_manager.get_collections().items():
+            widen(collection.include_regex, built_in.get(name, []))
+        widen(self.include_regex, [])
 
     def _hints(self) -> list[str]:
         return sorted(
