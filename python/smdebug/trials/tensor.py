@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,9 @@ class Number(np.float64):
 
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self).reshape(1)[key]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((float(self),))
 
     def __len__(self) -> int:
         return 1

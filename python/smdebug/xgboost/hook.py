@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
 
 from smdebug import _core
+from smdebug.core.checks import refuse_type
 from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.core.fail_open import fails_once
 from smdebug.core.hook import BaseHook
@@ -80,6 +81,8 @@ class Hook(BaseHook, TrainingCallback):
             raise SMDebugError(
                 f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
             ) from _missing
+        if hyperparameters is not None and not isinstance(hyperparameters, Mapping):
+            refuse_type("hyperparameters", hyperparameters, "a dict")
         self._told: set[str] = set()
         self._has_gone_elsewhere = False
         self._importance: FeatureImportance | None = None

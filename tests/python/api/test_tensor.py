@@ -172,13 +172,11 @@ def check_is_usable(value: Number, expected: float) -> None:
         assert expected - 1 < value
         assert abs(value) == abs(expected)
         assert bool(value) == bool(expected)
-        assert (value[0], value.item(), len(value), list(value)) == (
-            expected,
-            expected,
-            1,
-            [expected],
-        )
-        assert (value - expected, np.isnan(value), np.abs(value)) == (0, False, abs(expected))
+        assert (value[0], value[-1], value.item()) == (expected, expected, expected)
+        assert (len(value), [*value]) == (1, [expected])
+        assert value - expected == 0
+        assert not np.isnan(value)
+        assert np.abs(value) == abs(expected)
         assert np.array([value, value]).tolist() == [expected, expected]
         assert json.loads(json.dumps(value)) == expected
         assert pickle.loads(pickle.dumps(value))[0] == expected

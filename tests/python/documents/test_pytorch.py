@@ -340,8 +340,10 @@ def test_000_line_176_a_collection_is_switched_off(configure: Configure) -> None
 def check_switched_off_in_a_script(out_dir: str) -> None:
     hook = smd.Hook(out_dir, include_collections=["biases"])
     with logged() as said:
-        hook.get_collection("metrics").save_config.end_step = 0
-        hook.get_collection("losses").save_config.end_step = 0
+        for name in ("metrics", "losses"):
+            save_config = hook.get_collection(name).save_config
+            assert save_config is not None
+            save_config.end_step = 0
         check_switched_off(saved_by(hook))
     assert [text for text in said if "metrics" in text or "losses" in text] == []
 

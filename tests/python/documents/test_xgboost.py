@@ -179,7 +179,9 @@ def test_001_line_261_metrics_are_switched_off(end: object, configure: Configure
 
 def test_001_line_271_metrics_are_switched_off_in_a_script(out_dir: str) -> None:
     hook = full_hook(out_dir, include_collections=["labels"])
-    hook.get_collection("metrics").save_config.end_step = 0
+    save_config = hook.get_collection("metrics").save_config
+    assert save_config is not None
+    save_config.end_step = 0
     assert saved_by(hook).tensor_names() == ["labels"]
 
 
