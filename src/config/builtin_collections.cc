@@ -141,6 +141,24 @@ bool IsFilledByFramework(Framework framework, std::string_view name) {
   return found != built_ins.end() && found->filled_by_framework;
 }
 
+std::vector<Framework> FrameworksWith(std::string_view name) {
+  std::vector<Framework> frameworks;
+  for (const Framework framework :
+       {Framework::kNative, Framework::kPyTorch, Framework::kTensorFlow,
+        Framework::kMxnet, Framework::kXgboost}) {
+    const auto built_ins = BuiltInsOf(framework);
+    if (std::ranges::find(built_ins, name, &BuiltIn::name) != built_ins.end()) {
+      frameworks.push_back(framework);
+    }
+  }
+  return frameworks;
+}
+
+bool IsOfOtherFrameworks(Framework framework, std::string_view name) {
+  const std::vector<Framework> with = FrameworksWith(name);
+  return !with.empty() && std::ranges::find(with, framework) == with.end();
+}
+
 std::span<const std::string_view> DefaultIncluded(Framework framework) {
   static constexpr std::array<std::string_view, 1> kLosses = {"losses"};
   static constexpr std::array<std::string_view, 3> kTensorFlowDefaults = {

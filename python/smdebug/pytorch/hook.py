@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Any, Callable, ClassVar
 
 import torch
 
+from smdebug import _core
 from smdebug.core.arrays import Description
 from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
@@ -18,10 +20,11 @@ from smdebug.core.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError
+from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
@@ -33,6 +36,8 @@ from smdebug.pytorch.watched import (
     WatchedModule,
     is_recomputing,
 )
+
+__getattr__ = passed_on(__name__)
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
@@ -162,9 +167,9 @@ class Hook(BaseHook):
         del metrics_name
         return False
 
-    def _settle_collections(self) -> None:
+    def _complete_collections(self) -> None:
         self._name_modules_of_collections()
-        super()._settle_collections()
+        self._take_classes()
 
     def _name_modules_of_collections(self) -> None:
         """Turns the modules that were added to collections into patterns of their names."""
@@ -183,17 +188,53 @@ class Hook(BaseHook):
                     )
                     continue
                 if inputs:
-                    collection.include(f"{name}_input_")
+                    collection.include(_core.module_pattern(name, True, False))
                 if outputs:
-                    collection.include(f"{name}_output_")
+                    collection.include(_core.module_pattern(name, False, True))
+
+    def _take_classes(self) -> None:
+        """Lets patterns that match no name match the classes of modules; the core says which."""
+        roots = self._watched()
+        modules = [
+            (name, type(original_module(module)).__name__)
+            for root in roots
+            for name, module, _ in root.named_modules()
+        ]
+        names = [name for root in roots for name in root.gradient_names]
+        names += [name.removeprefix(self.GRADIENT_PREFIX) for name in names]
+
+        built_in = {
+            name: Collection.from_json(text).include_regex
+            for name, text in self._built_in().items()
+        }
+
+        def widen(patterns: list[str], kept: list[str]) -> None:
+            for number, pattern in enumerate(patterns):
+                if pattern in kept:
+                    continue
+                with contextlib.suppress(SMDebugValueError):  # No regex; that is told of later.
+                    patterns[number] = _core.with_classes(pattern, modules, names)
+
+        for name, collection in self.collection_manager.get_collections().items():
+            widen(collection.include_regex, built_in.get(name, []))
+        widen(self.include_regex, [])
+
+    def _hints(self) -> list[str]:
+        return sorted(
+            {
+                type(original_module(module)).__name__
+                for root in self._watched()
+                for _, module, _ in root.named_modules()
+            }
+        )
 
     # Steps.
 
-    def set_mode(self, mode: ModeKeys) -> None:
+    def set_mode(self, mode: ModeKeys | str) -> None:
         """Steps from now on are of `mode`; a change of it ends the step."""
         before = self.mode
         super().set_mode(mode)
-        if mode is not before:
+        if self.mode is not before:
             self._forwards = 0
 
     def _forwards_of_step(self) -> int:

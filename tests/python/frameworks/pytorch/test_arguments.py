@@ -127,6 +127,15 @@ def test_a_bad_pattern_that_slipped_in_costs_its_collection_alone(
     assert "Linear_weight" in read_run().tensor_names()
 
 
+def test_add_module_tensors_takes_modules_alone(make_hook: MakeHook) -> None:
+    mine = make_hook().get_collection("mine")
+    with pytest.raises(SMDebugTypeError, match=r"module: 'fc' .* a torch\.nn\.Module"):
+        mine.add_module_tensors("fc")
+    with pytest.raises(SMDebugTypeError, match=r"inputs: 'no' .* True or False"):
+        mine.add_module_tensors(torch.nn.Linear(2, 1), inputs="no")  # type: ignore[arg-type]
+    assert mine.modules == {}
+
+
 def torch_step(hook: smd.Hook) -> None:
     net = torch.nn.Linear(2, 1)
     hook.register_module(net)
