@@ -22,12 +22,12 @@ from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
+from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
-    Attachment,
     ExpectedBackward,
     StepCallback,
     WatchedModule,
@@ -233,10 +233,13 @@ class Hook(BaseHook):
             return
         core = self._core
         assert core is not None
-        core.save_many(watched.parameter_names, watched.parameters)
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        self._attachment.attach(self._watched(), watched, traced)
+        contents = [(root, root.look()) for root in self._watched()]
+        for root, (_, _, parameters, _) in contents:
+            if root is watched:
+                core.save_many(watched.parameter_names, parameters)
+        self._attachment.attach(contents, watched, traced)
 
     def end_step(self) -> None:
         """Ends the current step, so that its files appear; the next forward pass begins another.
@@ -266,7 +269,7 @@ class Hook(BaseHook):
         self._may_idle = False
         backward = ExpectedBackward()
         root = self._started()
-        if root is not None and all(p.grad is None for p in root.parameters):
+        if root is not None and all(p.grad is None for p in root.module.parameters()):
             backward.expect(root)
         self._backward = backward
 
