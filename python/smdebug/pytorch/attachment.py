@@ -23,7 +23,7 @@ _TAKES_KEYWORDS = {"with_kwargs": True} if hasattr(torch, "compile") else {}
 
 
 class AccumulatedGradient:
-    """Saves the gradient that a parameter has gathered, once the step's last forward ran."""
+    """Saves the gradient that a parameter has gathered, once the step's last forward may have run."""
 
     # torch.save() leaves such callbacks of a tensor out without a warning.
     __torch_unserializable__ = True
@@ -33,7 +33,7 @@ class AccumulatedGradient:
         self.save = save
 
     def __call__(self, parameter: torch.Tensor) -> None:
-        if self.hook._is_last_forward() and parameter.grad is not None:
+        if self.hook._may_be_last_forward() and parameter.grad is not None:
             self.save(parameter.grad)
 
     def __reduce__(self) -> Any:

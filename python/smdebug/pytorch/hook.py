@@ -14,7 +14,7 @@ from smdebug.core.arrays import Description
 from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import counts_late, fails_open, must_raise
+from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
@@ -22,10 +22,12 @@ from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
+from smdebug.pytorch import optimizers
 from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
+from smdebug.pytorch.optimizers import Concerns
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
     ExpectedBackward,
@@ -36,12 +38,18 @@ from smdebug.pytorch.watched import (
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
+# For forwards_per_step: a step is what lies between two steps of the optimizer.
+AUTO = "auto"
+# Such a step ends nonetheless after so many forward passes.
+MOST_FORWARDS = 1000
+
 
 class Hook(BaseHook):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
 
     Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
-    gradients are accumulated, which they are not in EVAL and PREDICT. At a step of which nothing is
+    gradients are accumulated, which they are not in EVAL and PREDICT; with "auto", all those up to
+    a step of the optimizer. At a step of which nothing is
     saved, nothing of the hook is attached to the model but one callback of the registered module
     itself.
     """
@@ -65,14 +73,14 @@ class Hook(BaseHook):
         save_all: bool = False,
         include_workers: str = "one",
         *,
-        forwards_per_step: int = 1,
+        forwards_per_step: int | str = 1,
         rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
-        if isinstance(forwards_per_step, (str, bytes)):
-            refuse_type("forwards_per_step", forwards_per_step, "a whole number of at least 1")
-        self.forwards_per_step = whole_number("forwards_per_step", forwards_per_step, least=1)
-        self._forwards = 0
+        self.forwards_per_step = _checked_forwards(forwards_per_step)
+        self._forwards = 0  # In this step; 0 if the next one begins another.
+        self._concerns = Concerns()
+        self._misfit = ""  # What was said of a number of forward passes that does not fit.
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
@@ -122,6 +130,8 @@ class Hook(BaseHook):
         self._watch(watched)
         handle = module.register_forward_pre_hook(StepCallback(self, watched))
         self._handles.append(handle)
+        if self.forwards_per_step != 1:
+            optimizers.listen(self)
         count = self.count_parameters(module)
         self.logger.info(f"Watching {watched.name} with {count} parameters")
 
@@ -196,9 +206,16 @@ class Hook(BaseHook):
         if mode is not before:
             self._forwards = 0
 
+    def _gathers(self) -> bool:
+        return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
+
+    def _follows_optimizer(self) -> bool:
+        return self.forwards_per_step == AUTO and self._gathers()
+
     def _forwards_of_step(self) -> int:
-        gathers = self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
-        return self.forwards_per_step if gathers else 1
+        if not self._gathers():
+            return 1
+        return MOST_FORWARDS if isinstance(self.forwards_per_step, str) else self.forwards_per_step
 
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
@@ -216,11 +233,18 @@ class Hook(BaseHook):
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
+        if self._forwards == MOST_FORWARDS and self._follows_optimizer():
+            self._report_misfit(
+                f"is of a step that was ended after {MOST_FORWARDS} forward passes: no optimizer of "
+                "torch.optim that has parameters of the model stepped meanwhile"
+            )
         self._forwards = self._forwards % self._forwards_of_step() + 1
         if self._backward is not None:
             self._backward.expect(watched)
         if self._forwards == 1 and "_start_step" not in self._off:
             self._start_step(watched, traced)
+            if self._follows_optimizer() and not torch.is_grad_enabled():
+                self._forwards = 0  # It leads to no step of the optimizer.
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
@@ -273,8 +297,31 @@ class Hook(BaseHook):
             backward.expect(root)
         self._backward = backward
 
-    def _is_last_forward(self) -> bool:
-        return self._forwards == self._forwards_of_step()
+    def _may_be_last_forward(self) -> bool:
+        """Whether gradients are saved now; where that shows only later, the last ones count."""
+        return self._follows_optimizer() or self._forwards == self._forwards_of_step()
+
+    @fails_once
+    def _on_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        if not self._forwards or not self._gathers():
+            return
+        if not self._concerns.one_of(self._watched(), optimizer):
+            return
+        if self.forwards_per_step == AUTO:
+            self._forwards = 0
+        elif self._forwards != self.forwards_per_step:
+            self._report_misfit(
+                f"is not what the optimizer has: it stepped after {self._forwards} forward passes, "
+                f"and forwards_per_step is {self.forwards_per_step}. \"auto\" follows the optimizer"
+            )
+
+    @fails_open
+    def _report_misfit(self, what: str) -> None:
+        """Counts that steps are not what the training does; the first time is logged."""
+        self._misfit = self._misfit or what
+        started = self._started()
+        if self._core is not None and started is not None:
+            self._core.skip(f"{self.GRADIENT_PREFIX}{started.name}", self._misfit)
 
     def _failed(self, part: str, error: Exception) -> bool:
         if self._attachment is not None:
@@ -287,6 +334,7 @@ class Hook(BaseHook):
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        optimizers.ignore(self)
         self._losses.clear()
         if self._backward is not None:
             self._backward.forget()
@@ -317,6 +365,8 @@ class Hook(BaseHook):
         super().__setstate__(state)
         self.forwards_per_step = 1
         self._forwards = 0
+        self._concerns = Concerns()
+        self._misfit = ""
         self._recorded = Counter()
         self._roots = []
         self._losses = []
@@ -324,3 +374,12 @@ class Hook(BaseHook):
         self._attachment = None
         self._backward = None
         self._may_idle = False
+
+
+def _checked_forwards(given: int | str) -> int | str:
+    allowed = "a whole number of at least 1, or 'auto'"
+    if isinstance(given, (str, bytes)):
+        if given != AUTO:
+            refuse_type("forwards_per_step", given, allowed)
+        return AUTO
+    return whole_number("forwards_per_step", given, least=1)

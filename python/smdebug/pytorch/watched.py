@@ -86,11 +86,15 @@ class StepCallback:
     def __init__(self, hook: Hook, watched: WatchedModule) -> None:
         self.hook = hook
         self.watched = watched
+        self._lost = (
+            f"{watched.name} is compiled with fullgraph=True, and its hook is inside: nothing of "
+            "its steps is saved. Register what torch.compile() gives instead."
+        )
 
     def __call__(self, *_: object) -> None:
         if not compiled.is_compiling():
             self.hook._on_root_forward(self.watched, False)
-        elif compiled.may_cut_graph(self.watched.name):
+        elif compiled.may_cut_graph(self._lost):
             compiled.call_untraced(self.hook._on_root_forward, self.watched, True)
 
     def __reduce__(self) -> Any:

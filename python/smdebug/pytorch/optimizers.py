@@ -1,0 +1,122 @@
+"""When optimizers step, which ends the step of a hook that follows them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any, Callable
+
+import torch
+from torch.optim.optimizer import Optimizer
+
+from smdebug.core.making import making
+from smdebug.pytorch import compiled
+from smdebug.pytorch.wrapping import Wrapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from smdebug.pytorch.hook import Hook
+    from smdebug.pytorch.watched import WatchedModule
+
+GradScaler: Any = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
+
+_LOST = (
+    "A step of an optimizer is compiled with fullgraph=True: smdebug does not see it, so "
+    "forwards_per_step is not held to it."
+)
+
+_listening: weakref.WeakSet[Hook] = weakref.WeakSet()
+_handle: Any = None
+
+
+def listen(hook: Hook) -> None:
+    """Has every step of an optimizer told to `hook`, until ignore()."""
+    global _handle
+    with making():
+        _listening.add(hook)
+        if _handle is None:
+            _handle = _register()
+            _scaler.put_on()
+
+
+def ignore(hook: Hook) -> None:
+    """Tells `hook` no more."""
+    global _handle
+    with making():
+        _listening.discard(hook)
+        if not _listening and _handle is not None:
+            _handle.remove()
+            _scaler.take_off()
+            _handle = None
+
+
+def _tell(optimizer: Optimizer, *_: object) -> None:
+    if not compiled.is_compiling():
+        _tell_all(optimizer)
+    elif compiled.may_cut_graph(_LOST):
+        compiled.call_untraced(_tell_all, optimizer)
+
+
+def _tell_all(optimizer: Optimizer) -> None:
+    for hook in tuple(_listening):
+        hook._on_optimizer_step(optimizer)
+
+
+def _register() -> Any:
+    module = sys.modules[Optimizer.__module__]
+    register = getattr(module, "register_optimizer_step_post_hook", None)
+    return _OldHandle() if register is None else register(_tell)
+
+
+class _OldHandle:
+    """PyTorch before 2.0 calls this function, which does nothing, at the end of each step."""
+
+    def __init__(self) -> None:
+        self._wrapping = Wrapping(Optimizer, "_optimizer_step_code", self._around)
+        self._wrapping.put_on()
+
+    @staticmethod
+    def _around(function: Callable[..., None], optimizer: Optimizer) -> None:
+        function(optimizer)
+        _tell(optimizer)
+
+    def remove(self) -> None:
+        """Listens no more."""
+        self._wrapping.take_off()
+
+
+def _around_scaler(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A step that is left out, because its gradients are not finite, ends what led to it, too."""
+    result = function(*args, **kwargs)
+    optimizer = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
+    _tell(optimizer)
+    return result
+
+
+_scaler = Wrapping(GradScaler, "step", _around_scaler)
+
+
+class Concerns:
+    """Which optimizers have parameters of watched modules."""
+
+    def __init__(self) -> None:
+        # With how many parameters the optimizer had, and how many modules there were.
+        self._known: weakref.WeakKeyDictionary[Optimizer, tuple[tuple[int, int], bool]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def one_of(self, watched: list[WatchedModule], optimizer: Optimizer) -> bool:
+        """Whether `optimizer` has a parameter of one of the modules."""
+        count = sum(len(group["params"]) for group in optimizer.param_groups)
+        seen = (count, len(watched))
+        known = self._known.get(optimizer)
+        if known is None or known[0] != seen:
+            known = (seen, self._have_common(watched, optimizer.param_groups))
+            self._known[optimizer] = known
+        return known[1]
+
+    @staticmethod
+    def _have_common(watched: list[WatchedModule], groups: Iterable[dict[str, Any]]) -> bool:
+        theirs = {id(parameter) for group in groups for parameter in group["params"]}
+        return any(id(p) in theirs for root in watched for p in root.look().parameters)

@@ -1,0 +1,46 @@
+"""Functions of PyTorch that tell of their calls, for as long as somebody listens."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+from smdebug.core.making import making
+
+# Is given the function and what it is called with, and gives what it gives.
+Around = Callable[..., Any]
+
+
+class Wrapping:
+    """Has `around` called in place of a function of a class or a module."""
+
+    def __init__(self, owner: Any, name: str, around: Around) -> None:
+        self._owner = owner
+        self._name = name
+        self._around = around
+        self._original: Callable[..., Any] | None = None
+        self._wrapper: Callable[..., Any] | None = None
+
+    def put_on(self) -> None:
+        """Wraps the function, unless it is wrapped."""
+        with making():
+            if self._is_on():
+                return
+            original, around = vars(self._owner)[self._name], self._around
+
+            @functools.wraps(original)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                return around(original, *args, **kwargs)
+
+            self._original, self._wrapper = original, wrapper
+            setattr(self._owner, self._name, wrapper)
+
+    def take_off(self) -> None:
+        """Puts the function back; where another has wrapped it since, nothing changes."""
+        with making():
+            if self._is_on():
+                setattr(self._owner, self._name, self._original)
+                self._original = self._wrapper = None
+
+    def _is_on(self) -> bool:
+        return self._wrapper is not None and vars(self._owner)[self._name] is self._wrapper
