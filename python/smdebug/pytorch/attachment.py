@@ -12,6 +12,7 @@ from torch.utils.hooks import RemovableHandle
 from smdebug import _core
 from smdebug.core.detached import reduce
 from smdebug.pytorch.contents import Contents
+from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded
 from smdebug.pytorch.watched import WatchedModule, recomputing
 
@@ -23,7 +24,7 @@ _TAKES_KEYWORDS = {"with_kwargs": True} if hasattr(torch, "compile") else {}
 
 
 class AccumulatedGradient:
-    """Saves the gradient that a parameter has gathered, once the step's last forward may have run."""
+    """Saves the gradient that a parameter has gathered, if the step's last forward may have run."""
 
     # torch.save() leaves such callbacks of a tensor out without a warning.
     __torch_unserializable__ = True
@@ -214,6 +215,9 @@ class Attachment:
                 continue
             callback = self._callback_of(name, module)
             attached.modules.append(module.register_forward_hook(callback, **_TAKES_KEYWORDS))
+        if self._hook._found_losses.are_wanted and not (traced or modules[0][2]):
+            found = root.module.register_forward_hook(OutputCallback(self._hook))
+            attached.modules.append(found)
 
     def _callback_of(self, name: str, module: torch.nn.Module) -> Any:
         known, callback = self._forward.get(module, ("", None))

@@ -27,6 +27,7 @@ from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
+from smdebug.pytorch.losses import FoundLosses
 from smdebug.pytorch.optimizers import Concerns
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
@@ -86,6 +87,7 @@ class Hook(BaseHook):
         self._roots: list[weakref.ref[WatchedModule]] = []
         self._started: Callable[[], WatchedModule | None] = lambda: None
         self._losses: list[WatchedModule] = []
+        self._found_losses = FoundLosses(self)
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
         # Whether a step of which nothing is saved needs nothing but to be counted.
@@ -131,7 +133,7 @@ class Hook(BaseHook):
         handle = module.register_forward_pre_hook(StepCallback(self, watched))
         self._handles.append(handle)
         if self.forwards_per_step != 1:
-            optimizers.listen(self)
+            optimizers.listening.add(self)
         count = self.count_parameters(module)
         self.logger.info(f"Watching {watched.name} with {count} parameters")
 
@@ -146,6 +148,7 @@ class Hook(BaseHook):
         watched = WatchedModule(loss_module, with_parameters=False)
         self._watch(watched)
         self._losses.append(watched)
+        self._found_losses.give_up()
 
     def _watch(self, watched: WatchedModule) -> None:
         self._is_of_this_process()
@@ -205,6 +208,7 @@ class Hook(BaseHook):
         super().set_mode(mode)
         if mode is not before:
             self._forwards = 0
+            self._found_losses.end_step()
 
     def _gathers(self) -> bool:
         return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
@@ -235,16 +239,18 @@ class Hook(BaseHook):
                 raise
         if self._forwards == MOST_FORWARDS and self._follows_optimizer():
             self._report_misfit(
-                f"is of a step that was ended after {MOST_FORWARDS} forward passes: no optimizer of "
-                "torch.optim that has parameters of the model stepped meanwhile"
+                f"is of a step that was ended after {MOST_FORWARDS} forward passes: no optimizer "
+                "of torch.optim that has parameters of the model stepped meanwhile"
             )
         self._forwards = self._forwards % self._forwards_of_step() + 1
         if self._backward is not None:
             self._backward.expect(watched)
         if self._forwards == 1 and "_start_step" not in self._off:
             self._start_step(watched, traced)
-            if self._follows_optimizer() and not torch.is_grad_enabled():
-                self._forwards = 0  # It leads to no step of the optimizer.
+        else:
+            self._found_losses.begin_forward()
+        if self._forwards == 1 and self._follows_optimizer() and not torch.is_grad_enabled():
+            self._forwards = 0  # It leads to no step of the optimizer.
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
@@ -253,6 +259,7 @@ class Hook(BaseHook):
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
+            self._found_losses.end_step()
             self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
             return
         core = self._core
@@ -264,6 +271,7 @@ class Hook(BaseHook):
             if root is watched:
                 core.save_many(watched.parameter_names, parameters)
         self._attachment.attach(contents, watched, traced)
+        self._found_losses.begin_step()
 
     def end_step(self) -> None:
         """Ends the current step, so that its files appear; the next forward pass begins another.
@@ -273,6 +281,7 @@ class Hook(BaseHook):
         """
         super().end_step()
         self._forwards = 0
+        self._found_losses.end_step()
         if self._backward is not None:
             self._backward.forget()
 
@@ -312,7 +321,7 @@ class Hook(BaseHook):
         elif self._forwards != self.forwards_per_step:
             self._report_misfit(
                 f"is not what the optimizer has: it stepped after {self._forwards} forward passes, "
-                f"and forwards_per_step is {self.forwards_per_step}. \"auto\" follows the optimizer"
+                f'and forwards_per_step is {self.forwards_per_step}. "auto" follows the optimizer'
             )
 
     @fails_open
@@ -334,7 +343,8 @@ class Hook(BaseHook):
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
-        optimizers.ignore(self)
+        self._found_losses.end_step()
+        optimizers.listening.remove(self)
         self._losses.clear()
         if self._backward is not None:
             self._backward.forget()
@@ -358,6 +368,31 @@ class Hook(BaseHook):
         else:
             self._is_of_this_process()
 
+    def save_tensor(
+        self,
+        tensor_name: str,
+        tensor_value: object,
+        collections_to_write: str | Iterable[str] = "default",
+    ) -> None:
+        """Saves a tensor, as any hook does. One that is called `loss` is the loss."""
+        if tensor_name == FoundLosses.NAME:
+            self._found_losses.give_up()
+        super().save_tensor(tensor_name, tensor_value, collections_to_write)
+
+    @fails_once
+    def _on_scaled(self, loss: object, scaled: object) -> None:
+        self._found_losses.note_scaled(loss, scaled)
+
+    @fails_once
+    def _on_backward(self, tensors: object) -> None:
+        if self._core is not None:
+            self._found_losses.save_roots(self._core, tensors)
+
+    @fails_once
+    def _on_output(self, output: object) -> None:
+        if self._core is not None:
+            self._found_losses.save_output(self._core, output)
+
     def _find_worker(self) -> Worker:
         return find_worker()
 
@@ -370,6 +405,7 @@ class Hook(BaseHook):
         self._recorded = Counter()
         self._roots = []
         self._losses = []
+        self._found_losses = FoundLosses(self)
         self._handles = []
         self._attachment = None
         self._backward = None

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 from torch.optim.optimizer import Optimizer
 
-from smdebug.core.making import making
 from smdebug.pytorch import compiled
-from smdebug.pytorch.wrapping import Wrapping
+from smdebug.pytorch.wrapping import Listeners, Wrapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,29 +25,31 @@ _LOST = (
     "forwards_per_step is not held to it."
 )
 
-_listening: weakref.WeakSet[Hook] = weakref.WeakSet()
-_handle: Any = None
 
+class _Steps:
+    """Tells of the steps of all optimizers."""
 
-def listen(hook: Hook) -> None:
-    """Has every step of an optimizer told to `hook`, until ignore()."""
-    global _handle
-    with making():
-        _listening.add(hook)
-        if _handle is None:
-            _handle = _register()
-            _scaler.put_on()
+    def __init__(self) -> None:
+        self._register = getattr(
+            sys.modules[Optimizer.__module__], "register_optimizer_step_post_hook", None
+        )
+        self._handle: Any = None
+        # PyTorch before 2.0 calls this function, which does nothing, at the end of each step.
+        self._old = Wrapping(Optimizer, "_optimizer_step_code", _around_old_step)
 
+    def put_on(self) -> None:
+        """Tells of every step from now on."""
+        if self._register is None:
+            self._old.put_on()
+        elif self._handle is None:
+            self._handle = self._register(_tell)
 
-def ignore(hook: Hook) -> None:
-    """Tells `hook` no more."""
-    global _handle
-    with making():
-        _listening.discard(hook)
-        if not _listening and _handle is not None:
-            _handle.remove()
-            _scaler.take_off()
-            _handle = None
+    def take_off(self) -> None:
+        """Tells no more."""
+        self._old.take_off()
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
 
 
 def _tell(optimizer: Optimizer, *_: object) -> None:
@@ -59,42 +60,24 @@ def _tell(optimizer: Optimizer, *_: object) -> None:
 
 
 def _tell_all(optimizer: Optimizer) -> None:
-    for hook in tuple(_listening):
+    for hook in listening:
         hook._on_optimizer_step(optimizer)
 
 
-def _register() -> Any:
-    module = sys.modules[Optimizer.__module__]
-    register = getattr(module, "register_optimizer_step_post_hook", None)
-    return _OldHandle() if register is None else register(_tell)
-
-
-class _OldHandle:
-    """PyTorch before 2.0 calls this function, which does nothing, at the end of each step."""
-
-    def __init__(self) -> None:
-        self._wrapping = Wrapping(Optimizer, "_optimizer_step_code", self._around)
-        self._wrapping.put_on()
-
-    @staticmethod
-    def _around(function: Callable[..., None], optimizer: Optimizer) -> None:
-        function(optimizer)
-        _tell(optimizer)
-
-    def remove(self) -> None:
-        """Listens no more."""
-        self._wrapping.take_off()
+def _around_old_step(function: Callable[..., None], optimizer: Optimizer) -> None:
+    function(optimizer)
+    _tell(optimizer)
 
 
 def _around_scaler(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A step that is left out, because its gradients are not finite, ends what led to it, too."""
     result = function(*args, **kwargs)
-    optimizer = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
-    _tell(optimizer)
+    _tell(kwargs["optimizer"] if "optimizer" in kwargs else args[1])
     return result
 
 
-_scaler = Wrapping(GradScaler, "step", _around_scaler)
+# The hooks that are told of every step of an optimizer.
+listening: Listeners[Hook] = Listeners(_Steps(), Wrapping(GradScaler, "step", _around_scaler))
 
 
 class Concerns:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+import weakref
+from collections.abc import Iterator
+from typing import Any, Callable, Generic, Protocol, TypeVar
 
 from smdebug.core.making import making
 
+Listener = TypeVar("Listener")
+
 # Is given the function and what it is called with, and gives what it gives.
 Around = Callable[..., Any]
+
+
+class Wrapped(Protocol):
+    """What tells of its calls from put_on() to take_off(); both may be called again."""
+
+    def put_on(self) -> None: ...
+
+    def take_off(self) -> None: ...
 
 
 class Wrapping:
@@ -44,3 +56,30 @@ class Wrapping:
 
     def _is_on(self) -> bool:
         return self._wrapper is not None and vars(self._owner)[self._name] is self._wrapper
+
+
+class Listeners(Generic[Listener]):
+    """Who is told of something in PyTorch, which is wrapped while there are any. Keeps nobody."""
+
+    def __init__(self, *wrapped: Wrapped) -> None:
+        self._wrapped = wrapped
+        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+    def add(self, listener: Listener) -> None:
+        """Tells `listener` from now on."""
+        with making():
+            if listener not in self._listeners:
+                self._listeners.add(listener)
+                for wrapped in self._wrapped:
+                    wrapped.put_on()
+
+    def remove(self, listener: Listener) -> None:
+        """Tells `listener` no more."""
+        with making():
+            self._listeners.discard(listener)
+            if not self._listeners:
+                for wrapped in self._wrapped:
+                    wrapped.take_off()
+
+    def __iter__(self) -> Iterator[Listener]:
+        return iter(tuple(self._listeners))

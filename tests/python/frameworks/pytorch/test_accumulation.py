@@ -139,7 +139,7 @@ def test_an_optimizer_that_runs_the_model_itself(make_hook: MakeHook, read_run: 
     hook.register_module(net)
     optimizer = torch.optim.LBFGS(net.parameters(), max_iter=3)
     x, y = batches(1)[0]
-    passes = []
+    passes: list[int] = []
 
     def closure() -> Tensor:
         optimizer.zero_grad()
@@ -150,7 +150,7 @@ def test_an_optimizer_that_runs_the_model_itself(make_hook: MakeHook, read_run: 
 
     for _ in range(2):
         passes.append(0)
-        optimizer.step(closure)  # type: ignore[arg-type]
+        optimizer.step(closure)
     assert min(passes) > 1
     trial = read_run()
     assert trial.steps() == [0, 1]
@@ -244,9 +244,7 @@ def wrapped() -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("forwards", [2, "auto"])
-def test_pytorch_is_as_it_was_once_the_hook_is_closed(
-    forwards: Any, make_hook: MakeHook
-) -> None:
+def test_pytorch_is_as_it_was_once_the_hook_is_closed(forwards: Any, make_hook: MakeHook) -> None:
     before = wrapped()
     hook = make_hook(forwards_per_step=forwards)
     hook.register_module(net := Net())
@@ -280,6 +278,6 @@ def test_a_compiled_step_of_the_optimizer_is_seen(make_hook: MakeHook, read_run:
     hook = make_hook(include_collections=["gradients"], forwards_per_step="auto")
     hook.register_module(net)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
-    optimizer.step = torch.compile(optimizer.step, backend="eager")  # type: ignore[method-assign]
+    optimizer.step = torch.compile(optimizer.step, backend="eager")
     expected = train(net, [2, 2, 1], optimizer)
     assert same(gradients(read_run()), dict(enumerate(expected)))
