@@ -11,7 +11,6 @@ from typing import Any, Callable, ClassVar
 import torch
 
 from smdebug.core.arrays import Description
-from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
 from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
@@ -23,12 +22,12 @@ from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
 from smdebug.pytorch import optimizers
+from smdebug.pytorch.accumulation import Accumulation, checked_forwards
 from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.losses import FoundLosses
-from smdebug.pytorch.optimizers import Concerns
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
     ExpectedBackward,
@@ -38,11 +37,6 @@ from smdebug.pytorch.watched import (
 )
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
-
-# For forwards_per_step: a step is what lies between two steps of the optimizer.
-AUTO = "auto"
-# Such a step ends nonetheless after so many forward passes.
-MOST_FORWARDS = 1000
 
 
 class Hook(BaseHook):
@@ -78,10 +72,8 @@ class Hook(BaseHook):
         rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
-        self.forwards_per_step = _checked_forwards(forwards_per_step)
-        self._forwards = 0  # In this step; 0 if the next one begins another.
-        self._concerns = Concerns()
-        self._misfit = ""  # What was said of a number of forward passes that does not fit.
+        self.forwards_per_step = checked_forwards(forwards_per_step)
+        self._accumulation = Accumulation(self.forwards_per_step)
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
@@ -207,19 +199,11 @@ class Hook(BaseHook):
         before = self.mode
         super().set_mode(mode)
         if mode is not before:
-            self._forwards = 0
+            self._accumulation.end_step()
             self._found_losses.end_step()
 
     def _gathers(self) -> bool:
         return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
-
-    def _follows_optimizer(self) -> bool:
-        return self.forwards_per_step == AUTO and self._gathers()
-
-    def _forwards_of_step(self) -> int:
-        if not self._gathers():
-            return 1
-        return MOST_FORWARDS if isinstance(self.forwards_per_step, str) else self.forwards_per_step
 
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
@@ -237,20 +221,17 @@ class Hook(BaseHook):
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
-        if self._forwards == MOST_FORWARDS and self._follows_optimizer():
-            self._report_misfit(
-                f"is of a step that was ended after {MOST_FORWARDS} forward passes: no optimizer "
-                "of torch.optim that has parameters of the model stepped meanwhile"
-            )
-        self._forwards = self._forwards % self._forwards_of_step() + 1
+        gathers = self._gathers()
+        if self._accumulation.is_endless(gathers):
+            self._report_misfit()
+        begins = self._accumulation.begin_pass(gathers)
         if self._backward is not None:
             self._backward.expect(watched)
-        if self._forwards == 1 and "_start_step" not in self._off:
+        if begins and "_start_step" not in self._off:
             self._start_step(watched, traced)
         else:
             self._found_losses.begin_forward()
-        if self._forwards == 1 and self._follows_optimizer() and not torch.is_grad_enabled():
-            self._forwards = 0  # It leads to no step of the optimizer.
+        self._accumulation.end_pass_alone(gathers)
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
@@ -280,7 +261,7 @@ class Hook(BaseHook):
         saved before the next step still belong to it.
         """
         super().end_step()
-        self._forwards = 0
+        self._accumulation.end_step()
         self._found_losses.end_step()
         if self._backward is not None:
             self._backward.forget()
@@ -307,35 +288,26 @@ class Hook(BaseHook):
         self._backward = backward
 
     def _may_be_last_forward(self) -> bool:
-        """Whether gradients are saved now; where that shows only later, the last ones count."""
-        return self._follows_optimizer() or self._forwards == self._forwards_of_step()
+        return self._accumulation.may_be_last_pass(self._gathers())
 
     @fails_once
     def _on_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
-        if not self._forwards or not self._gathers():
-            return
-        if not self._concerns.one_of(self._watched(), optimizer):
-            return
-        if self.forwards_per_step == AUTO:
-            self._forwards = 0
-        elif self._forwards != self.forwards_per_step:
-            self._report_misfit(
-                f"is not what the optimizer has: it stepped after {self._forwards} forward passes, "
-                f'and forwards_per_step is {self.forwards_per_step}. "auto" follows the optimizer'
-            )
+        if self._gathers() and not self._accumulation.fits(self._watched(), optimizer):
+            self._report_misfit()
 
     @fails_open
-    def _report_misfit(self, what: str) -> None:
-        """Counts that steps are not what the training does; the first time is logged."""
-        self._misfit = self._misfit or what
+    def _report_misfit(self) -> None:
+        """Counts that a step is not what the training does; the first time is logged."""
         started = self._started()
         if self._core is not None and started is not None:
-            self._core.skip(f"{self.GRADIENT_PREFIX}{started.name}", self._misfit)
+            name = f"{self.GRADIENT_PREFIX}{started.name}"
+            self._core.skip(name, self._accumulation.misfit)
 
     def _failed(self, part: str, error: Exception) -> bool:
+        must_raise = super()._failed(part, error)
         if self._attachment is not None:
             self._attachment.detach()
-        return super()._failed(part, error)
+        return must_raise
 
     def _detach(self) -> None:
         if self._attachment is not None:
@@ -399,9 +371,7 @@ class Hook(BaseHook):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.forwards_per_step = 1
-        self._forwards = 0
-        self._concerns = Concerns()
-        self._misfit = ""
+        self._accumulation = Accumulation(1)
         self._recorded = Counter()
         self._roots = []
         self._losses = []
@@ -410,12 +380,3 @@ class Hook(BaseHook):
         self._attachment = None
         self._backward = None
         self._may_idle = False
-
-
-def _checked_forwards(given: int | str) -> int | str:
-    allowed = "a whole number of at least 1, or 'auto'"
-    if isinstance(given, (str, bytes)):
-        if given != AUTO:
-            refuse_type("forwards_per_step", given, allowed)
-        return AUTO
-    return whole_number("forwards_per_step", given, least=1)

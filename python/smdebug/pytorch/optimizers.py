@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -13,10 +12,7 @@ from smdebug.pytorch import compiled
 from smdebug.pytorch.wrapping import Listeners, Wrapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from smdebug.pytorch.hook import Hook
-    from smdebug.pytorch.watched import WatchedModule
 
 GradScaler: Any = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
 
@@ -78,28 +74,3 @@ def _around_scaler(function: Callable[..., Any], *args: Any, **kwargs: Any) -> A
 
 # The hooks that are told of every step of an optimizer.
 listening: Listeners[Hook] = Listeners(_Steps(), Wrapping(GradScaler, "step", _around_scaler))
-
-
-class Concerns:
-    """Which optimizers have parameters of watched modules."""
-
-    def __init__(self) -> None:
-        # With how many parameters the optimizer had, and how many modules there were.
-        self._known: weakref.WeakKeyDictionary[Optimizer, tuple[tuple[int, int], bool]] = (
-            weakref.WeakKeyDictionary()
-        )
-
-    def one_of(self, watched: list[WatchedModule], optimizer: Optimizer) -> bool:
-        """Whether `optimizer` has a parameter of one of the modules."""
-        count = sum(len(group["params"]) for group in optimizer.param_groups)
-        seen = (count, len(watched))
-        known = self._known.get(optimizer)
-        if known is None or known[0] != seen:
-            known = (seen, self._have_common(watched, optimizer.param_groups))
-            self._known[optimizer] = known
-        return known[1]
-
-    @staticmethod
-    def _have_common(watched: list[WatchedModule], groups: Iterable[dict[str, Any]]) -> bool:
-        theirs = {id(parameter) for group in groups for parameter in group["params"]}
-        return any(id(p) in theirs for root in watched for p in root.look().parameters)

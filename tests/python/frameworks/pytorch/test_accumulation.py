@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import smdebug.pytorch as smd
 import torch
-from smdebug.pytorch import hook as hooks
-from smdebug.pytorch import optimizers
+from smdebug.pytorch import accumulation, optimizers
 from smdebug.trials import Trial
 from support.log import logged
 from support.torch_hooks import MakeHook, ReadRun
@@ -180,7 +179,7 @@ def test_a_step_that_a_scaler_leaves_out_is_one(make_hook: MakeHook, read_run: R
 
 @pytest.fixture
 def _few_forwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "MOST_FORWARDS", 4)
+    monkeypatch.setattr(accumulation, "MOST_FORWARDS", 4)
 
 
 @pytest.mark.usefixtures("_few_forwards")
@@ -262,7 +261,7 @@ def test_a_failure_does_not_reach_the_optimizer(
 
     torch.manual_seed(1)
     expected = train(Net(), [2, 2])
-    monkeypatch.setattr(optimizers.Concerns, "one_of", fail)
+    monkeypatch.setattr(accumulation.Accumulation, "fits", fail)
     torch.manual_seed(1)
     net = Net()
     hook = make_hook(include_collections=["gradients"], forwards_per_step="auto")
