@@ -63,8 +63,8 @@ class _GradientHandle:
 
     def is_on(self, parameter: torch.Tensor) -> bool:
         """Whether `parameter` is the one."""
-        callbacks = self._dict_of(parameter)
-        return callbacks is not None and self.callbacks() is callbacks
+        callbacks = self._handle.hooks_dict_ref()
+        return callbacks is not None and callbacks is self._dict_of(parameter)
 
     def remove(self) -> None:
         """Takes the callback off."""
@@ -92,6 +92,9 @@ class _AccumulationHandle:
 
 
 _Handle = Union[_GradientHandle, _AccumulationHandle]
+_learns = operator.attrgetter("requires_grad")
+# What PyTorch has behind the object of Python, and may exchange.
+_inside_of = operator.attrgetter("_cdata")
 _callbacks_of = operator.attrgetter("_backward_hooks")
 _callbacks_after_accumulation_of = operator.attrgetter("_post_accumulate_grad_hooks")
 
@@ -106,9 +109,8 @@ class _Attached:
         self.gradients: list[_Handle | None] = []
         self._paths = contents.module_paths
         self._modules = [weakref.ref(module) for module in contents.modules]
-        self._learning = [parameter.requires_grad for parameter in contents.parameters]
-        # What PyTorch has for each behind the object of Python, and may exchange.
-        self._insides = [parameter._cdata for parameter in contents.parameters]
+        self._learning = list(map(_learns, contents.parameters))
+        self._insides = list(map(_inside_of, contents.parameters))
 
     def is_for(self, watched: WatchedModule, contents: Contents) -> bool:
         """Whether it is what `watched` needs, which has these contents now."""
@@ -116,8 +118,8 @@ class _Attached:
             self.gradient_names is watched.gradient_names
             and self._paths == contents.module_paths
             and all(map(operator.is_, [module() for module in self._modules], contents.modules))
-            and self._learning == [parameter.requires_grad for parameter in contents.parameters]
-            and self._insides == [parameter._cdata for parameter in contents.parameters]
+            and self._learning == list(map(_learns, contents.parameters))
+            and self._insides == list(map(_inside_of, contents.parameters))
             and all(
                 handle is None or handle.is_on(parameter)
                 for handle, parameter in zip(self.gradients, contents.parameters)
