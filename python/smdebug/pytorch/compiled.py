@@ -24,7 +24,8 @@ def _call(function: Callable[..., None], *args: object) -> None:
 
 
 # Calls a function as it is, between the graphs. Set while a caller is traced, since PyTorch's
-# compiler is slow to import for those who do not use it.
+# compiler is slow to import for those who do not use it. Who calls it asks is_compiling() and
+# may_cut_graph() in the same function: in one of its own they would not be traced together.
 call_untraced = _call
 
 

@@ -13,12 +13,15 @@ import torch
 from smdebug import _core
 from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.core.detached import reduce
+from smdebug.pytorch import compiled
 from smdebug.pytorch.optimizers import GradScaler
 from smdebug.pytorch.watched import is_recomputing
 from smdebug.pytorch.wrapping import Listeners, Wrapping
 
 if TYPE_CHECKING:
     from smdebug.pytorch.hook import Hook
+
+_LOST = "A backward pass is compiled with fullgraph=True: smdebug does not see its loss."
 
 
 def _is_loss(value: object) -> bool:
@@ -75,17 +78,31 @@ class BackwardLoss:
 
 def _around_backward(function: Callable[..., None], *args: Any, **kwargs: Any) -> None:
     tensors = args[0] if args else kwargs.get("tensors")
+    if not compiled.is_compiling():
+        _tell_backward(tensors)
+    elif compiled.may_cut_graph(_LOST):
+        compiled.call_untraced(_tell_backward, tensors)
+    function(*args, **kwargs)
+
+
+def _tell_backward(tensors: object) -> None:
     for hook in listening:
         hook._on_backward(tensors)
-    function(*args, **kwargs)
 
 
 def _around_scale(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     scaled = function(*args, **kwargs)
     loss = kwargs["outputs"] if "outputs" in kwargs else args[1]
+    if not compiled.is_compiling():
+        _tell_scaled(loss, scaled)
+    elif compiled.may_cut_graph(_LOST):
+        compiled.call_untraced(_tell_scaled, loss, scaled)
+    return scaled
+
+
+def _tell_scaled(loss: object, scaled: object) -> None:
     for hook in listening:
         hook._on_scaled(loss, scaled)
-    return scaled
 
 
 class _Scalers:

@@ -36,23 +36,26 @@ class Wrapping:
     def put_on(self) -> None:
         """Wraps the function, unless it is wrapped."""
         with making():
-            if self._is_on():
-                return
-            original, around = vars(self._owner)[self._name], self._around
+            if not self._is_on():
+                setattr(self._owner, self._name, self._wrapper_of(vars(self._owner)[self._name]))
+
+    def _wrapper_of(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        # The same each time: compiled code that calls it is compiled anew for another.
+        if self._wrapper is None or self._original is not original:
+            around = self._around
 
             @functools.wraps(original)
             def wrapper(*args: Any, **kwargs: Any) -> Any:
                 return around(original, *args, **kwargs)
 
             self._original, self._wrapper = original, wrapper
-            setattr(self._owner, self._name, wrapper)
+        return self._wrapper
 
     def take_off(self) -> None:
         """Puts the function back; where another has wrapped it since, nothing changes."""
         with making():
             if self._is_on():
                 setattr(self._owner, self._name, self._original)
-                self._original = self._wrapper = None
 
     def _is_on(self) -> bool:
         return self._wrapper is not None and vars(self._owner)[self._name] is self._wrapper
