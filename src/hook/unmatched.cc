@@ -123,12 +123,11 @@ Unmatched::Unmatched(const HookConfig& config, const config::Plan& plan) {
     const bool is_listed =
         std::ranges::find(config.include_collections, name) !=
         config.include_collections.end();
-    if (!asked.regexes.empty() || !asked.names.empty()) {
+    const bool has_own = !asked.regexes.empty() || !asked.names.empty();
+    if (has_own || (is_listed && !is_default(name))) {
       asked_.push_back(std::move(asked));
     } else if (is_default(name)) {
       of_defaults.push_back(std::move(asked));
-    } else if (is_listed) {
-      asked_.push_back(std::move(asked));
     }
   }
   if (asked_.empty()) asked_ = std::move(of_defaults);
