@@ -161,15 +161,17 @@ void Unmatched::AddHints(std::span<const std::string> hints) {
   hints_.insert(hints_.end(), hints.begin(), hints.end());
 }
 
+bool Unmatched::HasWork(const IsDue& is_due) const {
+  return std::ranges::any_of(
+      asked_, [&](const Asked& asked) { return asked.IsReady(is_due); });
+}
+
 std::vector<std::string> Unmatched::Settle(
-    const std::function<bool(std::string_view)>& is_due,
-    std::span<const std::string_view> seen,
+    const IsDue& is_due, std::span<const std::string_view> seen,
     std::span<const std::string> others) {
   std::vector<Asked> due;
   std::erase_if(asked_, [&](const Asked& asked) {
-    if (asked.foreign.empty() && !is_due(asked.planned->collection.name)) {
-      return false;
-    }
+    if (!asked.IsReady(is_due)) return false;
     due.push_back(asked);
     return true;
   });
