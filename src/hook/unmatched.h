@@ -19,10 +19,10 @@ namespace smdebug::hook {
 // One thread at a time.
 class Unmatched {
  public:
+  using IsDue = std::function<bool(std::string_view collection)>;
+
   // Borrows `plan`, which outlives it and gets no shorter.
   Unmatched(const HookConfig& config, const config::Plan& plan);
-
-  using IsDue = std::function<bool(std::string_view collection)>;
 
   // Whether Settle() has anything to do.
   bool HasWork(const IsDue& is_due) const;
@@ -51,10 +51,13 @@ class Unmatched {
     }
   };
 
-  Asked Ask(const HookConfig& config, const config::PlannedCollection& planned,
-            bool is_built_in) const;
+  // `built_in` is the framework's collection of that name, or null.
+  static Asked Ask(Framework framework,
+                   const config::PlannedCollection& planned,
+                   const Collection* built_in);
+  // What is to be logged; empty if it takes something.
   std::string Tell(const Asked& asked, std::span<const std::string_view> seen,
-                   const std::vector<std::string>& candidates) const;
+                   std::span<const std::string> others) const;
 
   std::vector<Asked> asked_;
   std::vector<std::string> hints_;
