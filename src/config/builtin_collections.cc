@@ -2,6 +2,9 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "smdebug/config.h"
 #include "src/config/framework.h"
 
@@ -157,6 +160,15 @@ std::vector<Framework> FrameworksWith(std::string_view name) {
 bool IsOfOtherFrameworks(Framework framework, std::string_view name) {
   const std::vector<Framework> with = FrameworksWith(name);
   return !with.empty() && std::ranges::find(with, framework) == with.end();
+}
+
+std::string OtherFrameworks(Framework framework, std::string_view name) {
+  if (!IsOfOtherFrameworks(framework, name)) return {};
+  std::vector<std::string_view> names;
+  for (const Framework other : FrameworksWith(name)) {
+    if (other != Framework::kNative) names.push_back(FrameworkName(other));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::span<const std::string_view> DefaultIncluded(Framework framework) {

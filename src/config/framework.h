@@ -51,4 +51,8 @@ std::vector<Framework> FrameworksWith(std::string_view name);
 // configured anywhere, and takes nothing unless it is given something to take.
 bool IsOfOtherFrameworks(Framework framework, std::string_view name);
 
+// Which they are, by name: "tensorflow, xgboost"; empty if it is not of others
+// alone.
+std::string OtherFrameworks(Framework framework, std::string_view name);
+
 }  // namespace smdebug::config

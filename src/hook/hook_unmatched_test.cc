@@ -64,6 +64,7 @@ TEST_F(HookUnmatchedTest, ARegexThatMatchesNothingIsToldOnceWithWhatIsNear) {
   EXPECT_THAT(Told({"fc.weight", "0_output_0"}),
               ElementsAre("Collection acts: no tensor so far matches "
                           "'relu|tanh'; did you mean 'ReLU'?"));
+  EXPECT_EQ(Told({"fc.weight"}, 1).size(), 1u) << "At Close().";
 }
 
 TEST_F(HookUnmatchedTest, OneOfSeveralRegexesIsTold) {

@@ -187,7 +187,7 @@ void Selector::AddMember(size_t position, std::string_view name) {
 }
 
 void Selector::TellUnmatched() {
-  if (unmatched_.is_settled() || due_id_ == kNothingDue) return;
+  if (due_id_ == kNothingDue) return;
   const auto is_due = [this](std::string_view collection) {
     for (size_t i = 0; i < due_.size(); ++i) {
       if (due_[i] && collections_[i]->collection.name == collection) {
@@ -196,6 +196,7 @@ void Selector::TellUnmatched() {
     }
     return false;
   };
+  if (!unmatched_.HasWork(is_due)) return;
   std::vector<std::string_view> seen;
   seen.reserve(tensors_.size());
   for (const auto& [name, tensor] : tensors_) seen.push_back(name);

@@ -96,18 +96,6 @@ bool AnyMatches(const base::Regex& regex,
       seen, [&](std::string_view name) { return regex.Search(name); });
 }
 
-// The frameworks, but for the native one, that fill the collection `name`.
-std::string OtherFrameworks(Framework framework, std::string_view name) {
-  if (!config::IsOfOtherFrameworks(framework, name)) return {};
-  std::vector<std::string_view> names;
-  for (const Framework other : config::FrameworksWith(name)) {
-    if (other != Framework::kNative) {
-      names.push_back(config::FrameworkName(other));
-    }
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 Unmatched::Unmatched(const HookConfig& config, const config::Plan& plan) {
@@ -119,41 +107,40 @@ Unmatched::Unmatched(const HookConfig& config, const config::Plan& plan) {
   std::vector<Asked> of_defaults;
   for (const auto& [name, planned] : plan) {
     if (!planned.saved) continue;
-    Asked asked = Ask(config, planned, built_ins.contains(name));
+    const auto built_in = built_ins.find(name);
+    Asked asked =
+        Ask(config.framework, planned,
+            built_in == built_ins.end() ? nullptr : &built_in->second);
     const bool is_listed =
         std::ranges::find(config.include_collections, name) !=
         config.include_collections.end();
-    if (!asked.regexes.empty() || !asked.names.empty()) {
+    const bool has_own = !asked.regexes.empty() || !asked.names.empty();
+    if (has_own || (is_listed && !is_default(name))) {
       asked_.push_back(std::move(asked));
     } else if (is_default(name)) {
       of_defaults.push_back(std::move(asked));
-    } else if (is_listed) {
-      asked_.push_back(std::move(asked));
     }
   }
   if (asked_.empty()) asked_ = std::move(of_defaults);
 }
 
-Unmatched::Asked Unmatched::Ask(const HookConfig& config,
+Unmatched::Asked Unmatched::Ask(Framework framework,
                                 const config::PlannedCollection& planned,
-                                bool is_built_in) const {
+                                const Collection* built_in) {
   const Collection& collection = planned.collection;
-  std::vector<std::string> own;  // The framework's.
-  if (is_built_in) {
-    own =
-        BuiltInCollections(config.framework).at(collection.name).include_regex;
-  }
   Asked asked;
   asked.planned = &planned;
   for (const base::Regex& regex : planned.regexes) {
-    if (std::ranges::find(own, regex.pattern()) == own.end()) {
-      asked.regexes.push_back(&regex);
-    }
+    const bool is_frameworks =
+        built_in != nullptr &&
+        std::ranges::find(built_in->include_regex, regex.pattern()) !=
+            built_in->include_regex.end();
+    if (!is_frameworks) asked.regexes.push_back(&regex);
   }
   asked.names.assign(collection.tensor_names.begin(),
                      collection.tensor_names.end());
   if (asked.regexes.empty() && asked.names.empty()) {
-    asked.foreign = OtherFrameworks(config.framework, collection.name);
+    asked.foreign = config::OtherFrameworks(framework, collection.name);
   }
   return asked;
 }
@@ -162,36 +149,38 @@ void Unmatched::AddHints(std::span<const std::string> hints) {
   hints_.insert(hints_.end(), hints.begin(), hints.end());
 }
 
+bool Unmatched::HasWork(const IsDue& is_due) const {
+  return std::ranges::any_of(
+      asked_, [&](const Asked& asked) { return asked.IsReady(is_due); });
+}
+
 std::vector<std::string> Unmatched::Settle(
-    const std::function<bool(std::string_view)>& is_due,
-    std::span<const std::string_view> seen,
+    const IsDue& is_due, std::span<const std::string_view> seen,
     std::span<const std::string> others) {
   std::vector<Asked> due;
   std::erase_if(asked_, [&](const Asked& asked) {
-    if (asked.foreign.empty() && !is_due(asked.planned->collection.name)) {
-      return false;
-    }
+    if (!asked.IsReady(is_due)) return false;
     due.push_back(asked);
     return true;
   });
   std::vector<std::string> messages;
-  std::vector<std::string> candidates;
   for (const Asked& asked : due) {
-    if (candidates.empty()) candidates = Candidates(seen, others, hints_);
-    std::string message = Tell(asked, seen, candidates);
-    if (message.empty()) continue;
-    if (asked.foreign.empty() && !message.ends_with('?')) {
-      message += Examples(seen, others);
-    }
-    messages.push_back(std::move(message));
+    std::string message = Tell(asked, seen, others);
+    if (!message.empty()) messages.push_back(std::move(message));
   }
   return messages;
 }
 
 std::string Unmatched::Tell(const Asked& asked,
                             std::span<const std::string_view> seen,
-                            const std::vector<std::string>& candidates) const {
+                            std::span<const std::string> others) const {
   const Collection& collection = asked.planned->collection;
+  if (!asked.foreign.empty()) {
+    if (!collection.tensor_names.empty()) return {};  // By SaveTensor().
+    return fmt::format(
+        "Collection {} takes nothing here: only the hooks of {} fill it",
+        collection.name, asked.foreign);
+  }
   std::vector<std::string> unmatched;
   for (const base::Regex* regex : asked.regexes) {
     if (!AnyMatches(*regex, seen)) unmatched.push_back(regex->pattern());
@@ -200,26 +189,21 @@ std::string Unmatched::Tell(const Asked& asked,
     if (std::ranges::find(seen, name) == seen.end()) unmatched.push_back(name);
   }
   if (!unmatched.empty()) {
+    const std::string meant =
+        Meant(unmatched, Candidates(seen, others, hints_));
     return fmt::format("Collection {}: no tensor so far matches '{}'{}",
                        collection.name, fmt::join(unmatched, "' or '"),
-                       Meant(unmatched, candidates));
-  }
-  if (!asked.regexes.empty() || !asked.names.empty()) return {};
-  if (!asked.foreign.empty() && collection.tensor_names.empty()) {
-    return fmt::format(
-        "Collection {} takes nothing here: only the hooks of {} fill it",
-        collection.name, asked.foreign);
+                       meant.empty() ? Examples(seen, others) : meant);
   }
   const bool takes_any =
+      !asked.regexes.empty() || !asked.names.empty() ||
       !collection.tensor_names.empty() ||
       std::ranges::any_of(asked.planned->regexes, [&](const auto& regex) {
         return AnyMatches(regex, seen);
       });
-  return takes_any ? std::string()
-                   : fmt::format(
-                         "Collection {}: there is no tensor for it so "
-                         "far",
-                         collection.name);
+  if (takes_any) return {};
+  return fmt::format("Collection {}: there is no tensor for it so far{}",
+                     collection.name, Examples(seen, others));
 }
 
 }  // namespace smdebug::hook

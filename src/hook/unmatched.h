@@ -19,11 +19,13 @@ namespace smdebug::hook {
 // One thread at a time.
 class Unmatched {
  public:
+  using IsDue = std::function<bool(std::string_view collection)>;
+
   // Borrows `plan`, which outlives it and gets no shorter.
   Unmatched(const HookConfig& config, const config::Plan& plan);
 
-  // Whether there is anything left to find out.
-  bool is_settled() const noexcept { return asked_.empty(); }
+  // Whether Settle() has anything to do.
+  bool HasWork(const IsDue& is_due) const;
 
   // More that a message may point to: names that stand for tensors.
   void AddHints(std::span<const std::string> hints);
@@ -31,10 +33,9 @@ class Unmatched {
   // Settles the collections that `is_due`, and other frameworks': takes the
   // tensors seen so far, and other names that users may have meant, and gives
   // what is to be logged.
-  std::vector<std::string> Settle(
-      const std::function<bool(std::string_view)>& is_due,
-      std::span<const std::string_view> seen,
-      std::span<const std::string> others);
+  std::vector<std::string> Settle(const IsDue& is_due,
+                                  std::span<const std::string_view> seen,
+                                  std::span<const std::string> others);
 
  private:
   // What users ask of one collection.
@@ -43,12 +44,20 @@ class Unmatched {
     std::vector<const base::Regex*> regexes;
     std::vector<std::string> names;
     std::string foreign;  // Which other frameworks fill it; empty: this does.
+
+    // Another framework's need not be due to be told of.
+    bool IsReady(const IsDue& is_due) const {
+      return !foreign.empty() || is_due(planned->collection.name);
+    }
   };
 
-  Asked Ask(const HookConfig& config, const config::PlannedCollection& planned,
-            bool is_built_in) const;
+  // `built_in` is the framework's collection of that name, or null.
+  static Asked Ask(Framework framework,
+                   const config::PlannedCollection& planned,
+                   const Collection* built_in);
+  // What is to be logged; empty if it takes something.
   std::string Tell(const Asked& asked, std::span<const std::string_view> seen,
-                   const std::vector<std::string>& candidates) const;
+                   std::span<const std::string> others) const;
 
   std::vector<Asked> asked_;
   std::vector<std::string> hints_;

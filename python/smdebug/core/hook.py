@@ -230,9 +230,10 @@ class BaseHook:
         Names in include_collections that no collection has yet are left out; with `usable_only`,
         so are collections for which nothing could ever be saved.
         """
+        self._drop_what_is_no_pattern()
         collections = self.collection_manager.get_collections()
         settings = self._settings_of(collections)
-        unusable = {name: reason for name, reason, _ in _core.unusable_collections(settings)}
+        unusable = {name for name, _, _ in _core.unusable_collections(settings)}
         if usable_only:
             usable = {name: c for name, c in collections.items() if name not in unusable}
             settings = self._settings_of(usable)
