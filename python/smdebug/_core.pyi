@@ -309,14 +309,6 @@ def table(trial: Trial, tensors: Sequence[str], mode: int, worker: str | None, r
 def glance(tensor: Tensor, most_steps: int, most_bytes: int) -> tuple[str, list[float]]:
     """What was read of a tensor, and the numbers."""
 
-def guard_termination(grace: float) -> None:
-    """
-    Ends the process by SIGTERM if its handler is not run within so many seconds.
-    """
-
-def heed_termination() -> None:
-    """The handler of SIGTERM has its turn."""
-
 def built_in_rules() -> list[tuple[str, str, list[tuple[str, str | None, str, bool]]]]:
     """
     (name, summary, parameters) of each; a parameter is (name, default, meaning, whether it is a list).
@@ -337,6 +329,14 @@ def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudg
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool, python: str) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
+
+def guard_termination(grace: float) -> None:
+    """
+    Ends the process by SIGTERM if its handler is not run within so many seconds.
+    """
+
+def heed_termination() -> None:
+    """The handler of SIGTERM has its turn."""
 
 class XgboostImportance:
     """Saves the importance of features; see Hook.save_importance()."""
