@@ -136,10 +136,6 @@ _PASSED_ON = {
     "smdebug.xgboost.hook": {
         "smdebug.core.collection": "DEFAULT_XGBOOST_COLLECTIONS",
         "smdebug.core.json_config": "create_hook_from_json_config",
-        "smdebug.core.save_config": (
-            "DEFAULT_SAVE_CONFIG_END_STEP DEFAULT_SAVE_CONFIG_SAVE_STEPS "
-            "DEFAULT_SAVE_CONFIG_START_STEP"
-        ),
         "smdebug.core.singleton_utils": "set_hook",
         "smdebug.core.utils": "FRAMEWORK make_numpy_array",
         "smdebug.xgboost.collection": "CollectionManager",

@@ -17,6 +17,13 @@ from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
 from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
+from smdebug.core.save_config import DEFAULT_SAVE_CONFIG_END_STEP as DEFAULT_SAVE_CONFIG_END_STEP
+from smdebug.core.save_config import (
+    DEFAULT_SAVE_CONFIG_SAVE_STEPS as DEFAULT_SAVE_CONFIG_SAVE_STEPS,
+)
+from smdebug.core.save_config import (
+    DEFAULT_SAVE_CONFIG_START_STEP as DEFAULT_SAVE_CONFIG_START_STEP,
+)
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
