@@ -44,12 +44,16 @@ class ConfigError : public Error {
 // never match. smdebug.exceptions.InvalidCollectionConfiguration in Python.
 class InvalidCollectionConfiguration final : public Error {
  public:
-  explicit InvalidCollectionConfiguration(std::string_view collection);
+  // `hint`, which may be empty, ends the message.
+  explicit InvalidCollectionConfiguration(std::string_view collection,
+                                          std::string_view hint = {});
 
   const std::string& collection() const noexcept { return collection_; }
+  const std::string& hint() const noexcept { return hint_; }
 
  private:
   std::string collection_;
+  std::string hint_;
 };
 
 // A configuration file could not be read, or is not JSON. `line` and `column`

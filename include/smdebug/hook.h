@@ -174,6 +174,11 @@ class Hook {
   // nullopt if there is none.
   std::optional<Collection> GetCollection(std::string_view name) const;
 
+  // Names that stand for tensors, such as classes of modules: the log points to
+  // them where a collection or a regex takes nothing at its first step. Lost
+  // with Configure() and SetCollection().
+  void AddHints(std::span<const std::string> hints);
+
   // Tells `observer` about each step from now on. Before the first step; throws
   // Error afterwards.
   void Observe(std::shared_ptr<StepObserver> observer);

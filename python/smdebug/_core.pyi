@@ -24,8 +24,23 @@ def hook_config_path(path: str | None) -> str:
 def check_hook_config(settings: dict) -> None:
     """Raises for settings that Hook() would refuse."""
 
+def unusable_collections(settings: dict) -> list[tuple[str, str, bool]]:
+    """
+    (name, reason, whether users should know) of each collection for which
+    nothing could ever be saved.
+    """
+
 def check_patterns(collection: str, patterns: Sequence[str]) -> None:
     """Raises for a pattern that is no regular expression."""
+
+def with_classes(regex: str, modules: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
+    """
+    The regex, widened to the tensors of (name, class) modules whose class
+    it matches, unless it takes any by name.
+    """
+
+def module_pattern(module: str, inputs: bool, outputs: bool) -> str:
+    """The regex of a module's inputs, outputs or both, and of nothing else."""
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
     """Ends a message about an unknown name; empty if none is near."""
@@ -58,7 +73,7 @@ class Tensor:
 
     def values(self, mode: int, worker: str | None) -> dict: ...
 
-    def reduction_value(self, step: int, name: str, mode: int, worker: str | None, abs: bool) -> object: ...
+    def reduction_value(self, step: int, name: str, mode: int, worker: str | None, abs: bool) -> float: ...
 
     def reduction_values(self, step: int, mode: int, worker: str | None) -> dict: ...
 
@@ -153,6 +168,9 @@ class Hook:
 
     def configure(self, settings: dict) -> None:
         """What is saved, until the first step."""
+
+    def add_hints(self, hints: Sequence[str]) -> None:
+        """Names that messages about what takes nothing may point to."""
 
     def begin_step(self, number: int | None = None) -> bool: ...
 
@@ -311,6 +329,14 @@ def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudg
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool, python: str) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
+
+def guard_termination(grace: float) -> None:
+    """
+    Ends the process by SIGTERM if its handler is not run within so many seconds.
+    """
+
+def heed_termination() -> None:
+    """The handler of SIGTERM has its turn."""
 
 class XgboostImportance:
     """Saves the importance of features; see Hook.save_importance()."""

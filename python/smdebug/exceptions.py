@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
+
+__getattr__ = passed_on(__name__)
 
 
 class SMDebugError(Exception):
@@ -40,14 +43,18 @@ class SMDebugValueError(SMDebugError, ValueError):
 class InvalidCollectionConfiguration(SMDebugError):
     """A collection to be saved has neither a regex nor tensor names."""
 
-    def __init__(self, c_name: str) -> None:
+    hint = ""  # What may have been meant.
+
+    def __init__(self, c_name: str, hint: str = "") -> None:
         self.c_name = c_name
+        if hint:
+            self.hint = hint
         super().__init__(c_name)
 
     def __str__(self) -> str:
         return (
-            f"Collection {self.c_name} has neither tensor names nor a regex, so no tensor could "
-            "ever be in it"
+            f"collection '{self.c_name}' has neither include_regex nor tensor_names, so no tensor "
+            "could ever be in it" + (f"; {self.hint}" if self.hint else "")
         )
 
 

@@ -1,5 +1,6 @@
 #include "python/src/config_binding.h"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,7 +18,9 @@
 #include "python/src/bindings.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "smdebug/internal/class_patterns.h"
 #include "smdebug/internal/did_you_mean.h"
+#include "smdebug/internal/unusable_collections.h"
 #include "smdebug/reduction.h"
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
@@ -150,6 +153,19 @@ void InitConfig(nb::module_& m) {
       },
       "settings"_a, "Raises for settings that Hook() would refuse.");
   m.def(
+      "unusable_collections",
+      [](const nb::dict& settings) {
+        std::vector<std::tuple<std::string, std::string, bool>> found;
+        for (auto& [name, reason, matters] :
+             config::UnusableCollections(ConfigFrom(settings))) {
+          found.emplace_back(name, reason, matters);
+        }
+        return found;
+      },
+      "settings"_a,
+      "(name, reason, whether users should know) of each collection for which\n"
+      "nothing could ever be saved.");
+  m.def(
       "check_patterns",
       [](const std::string& collection,
          const std::vector<std::string>& patterns) {
@@ -160,6 +176,27 @@ void InitConfig(nb::module_& m) {
       },
       "collection"_a, "patterns"_a,
       "Raises for a pattern that is no regular expression.");
+  m.def(
+      "with_classes",
+      [](const std::string& regex,
+         const std::vector<std::pair<std::string, std::string>>& modules,
+         const std::vector<std::string>& names) {
+        std::vector<config::NamedModule> named;
+        for (const auto& [name, class_name] : modules) {
+          named.push_back({name, class_name});
+        }
+        return config::WithClasses(regex, named, names);
+      },
+      "regex"_a, "modules"_a, "names"_a,
+      "The regex, widened to the tensors of (name, class) modules whose class\n"
+      "it matches, unless it takes any by name.");
+  m.def(
+      "module_pattern",
+      [](const std::string& module, bool inputs, bool outputs) {
+        return config::ModulePattern(std::array{module}, inputs, outputs);
+      },
+      "module"_a, "inputs"_a, "outputs"_a,
+      "The regex of a module's inputs, outputs or both, and of nothing else.");
   m.def(
       "did_you_mean",
       [](const std::string& name, const std::vector<std::string>& names) {

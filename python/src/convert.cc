@@ -128,10 +128,4 @@ nb::object ArrayFrom(const Value& value) {
                           nb::cast(Buffer{value}));
 }
 
-nb::object ArrayFrom(double value) {
-  const auto number = std::make_shared<double>(value);
-  return ArrayFrom(Value(DType::kFloat64, {1},
-                         std::as_bytes(std::span(number.get(), 1)), number));
-}
-
 }  // namespace smdebug::python

@@ -28,10 +28,6 @@ Reduction ReductionFrom(const std::string& name, bool abs = false);
 // that NumPy lacks come from ml_dtypes, or as float32 where that is missing.
 nanobind::object ArrayFrom(const Value& value);
 
-// A read-only NumPy array of float64 with one element, as smdebug 1.0 gives
-// reductions.
-nanobind::object ArrayFrom(double value);
-
 nanobind::tuple TupleFrom(std::span<const int64_t> numbers);
 
 }  // namespace smdebug::python

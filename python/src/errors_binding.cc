@@ -60,7 +60,8 @@ void Translate(const std::exception_ptr& pointer, void* /*payload*/) {
   } catch (const MissingCollectionFiles&) {
     Raise("MissingCollectionFiles");
   } catch (const InvalidCollectionConfiguration& e) {
-    Raise("InvalidCollectionConfiguration", Text(e.collection()));
+    Raise("InvalidCollectionConfiguration", Text(e.collection()),
+          Text(e.hint()));
   } catch (const InsufficientInformation& e) {
     Raise("InsufficientInformationForRuleInvocation", Text(e.rule()),
           Text(e.message()));

@@ -154,6 +154,13 @@ void InitHook(nb::module_& m) {
             hook.core().Configure(ConfigFrom(settings));
           },
           "settings"_a, "What is saved, until the first step.")
+      .def(
+          "add_hints",
+          [](TensorHook& hook, const std::vector<std::string>& hints) {
+            hook.core().AddHints(hints);
+          },
+          "hints"_a,
+          "Names that messages about what takes nothing may point to.")
       .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
       .def("begin_idle_step",
            [](TensorHook& hook) { return hook.BeginIdleStep(); })

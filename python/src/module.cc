@@ -23,5 +23,6 @@ NB_MODULE(_core, m) {
   InitGuard(m);
   InitQuery(m);
   InitRule(m);
+  InitTermination(m);
   InitXgboost(m);
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -46,20 +45,14 @@ nb::dict Values(const Tensor& tensor, int mode, const OptionalWorker& worker) {
   return by_step;
 }
 
-// As smdebug 1.0: an array of one element if it was saved, else a number.
-nb::object ReductionValue(const Tensor& tensor, int64_t step,
-                          const std::string& name, int mode,
-                          const OptionalWorker& worker, bool abs) {
+double ReductionValue(const Tensor& tensor, int64_t step,
+                      const std::string& name, int mode,
+                      const OptionalWorker& worker, bool abs) {
   const Reduction reduction = ReductionFrom(name, abs);
-  const auto [value, saved] = CallCore([&] {
-    const double found =
-        tensor.ReductionValue(step, reduction, ModeFrom(mode), NameOf(worker));
-    const auto there = tensor.SavedAt(step, ModeFrom(mode), NameOf(worker));
-    return std::pair(found,
-                     std::ranges::count(there.reductions, reduction) > 0);
+  return CallCore([&] {
+    return tensor.ReductionValue(step, reduction, ModeFrom(mode),
+                                 NameOf(worker));
   });
-  nb::object array = ArrayFrom(value);
-  return saved ? array : array[0];
 }
 
 nb::dict ReductionValues(const Tensor& tensor, int64_t step, int mode,
@@ -69,7 +62,7 @@ nb::dict ReductionValues(const Tensor& tensor, int64_t step, int mode,
   });
   nb::dict by_key;
   for (const auto& [reduction, value] : values) {
-    by_key[KeyOf(reduction)] = ArrayFrom(value);
+    by_key[KeyOf(reduction)] = value;
   }
   return by_key;
 }

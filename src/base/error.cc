@@ -80,11 +80,12 @@ ConfigError ConfigError::NotSet(std::string_view key,
 }
 
 InvalidCollectionConfiguration::InvalidCollectionConfiguration(
-    std::string_view collection)
+    std::string_view collection, std::string_view hint)
     : Error(fmt::format("collection '{}' has neither include_regex nor "
-                        "tensor_names, so no tensor could ever be in it",
-                        collection)),
-      collection_(collection) {}
+                        "tensor_names, so no tensor could ever be in it{}{}",
+                        collection, hint.empty() ? "" : "; ", hint)),
+      collection_(collection),
+      hint_(hint) {}
 
 ConfigFileError::ConfigFileError(std::string_view path, int64_t line,
                                  int64_t column, std::string_view reason)

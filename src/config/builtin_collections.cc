@@ -2,6 +2,9 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "smdebug/config.h"
 #include "src/config/framework.h"
 
@@ -139,6 +142,33 @@ bool IsFilledByFramework(Framework framework, std::string_view name) {
   const auto built_ins = BuiltInsOf(framework);
   const auto found = std::ranges::find(built_ins, name, &BuiltIn::name);
   return found != built_ins.end() && found->filled_by_framework;
+}
+
+std::vector<Framework> FrameworksWith(std::string_view name) {
+  std::vector<Framework> frameworks;
+  for (const Framework framework :
+       {Framework::kNative, Framework::kPyTorch, Framework::kTensorFlow,
+        Framework::kMxnet, Framework::kXgboost}) {
+    const auto built_ins = BuiltInsOf(framework);
+    if (std::ranges::find(built_ins, name, &BuiltIn::name) != built_ins.end()) {
+      frameworks.push_back(framework);
+    }
+  }
+  return frameworks;
+}
+
+bool IsOfOtherFrameworks(Framework framework, std::string_view name) {
+  const std::vector<Framework> with = FrameworksWith(name);
+  return !with.empty() && std::ranges::find(with, framework) == with.end();
+}
+
+std::string OtherFrameworks(Framework framework, std::string_view name) {
+  if (!IsOfOtherFrameworks(framework, name)) return {};
+  std::vector<std::string_view> names;
+  for (const Framework other : FrameworksWith(name)) {
+    if (other != Framework::kNative) names.push_back(FrameworkName(other));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::span<const std::string_view> DefaultIncluded(Framework framework) {

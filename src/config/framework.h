@@ -44,4 +44,15 @@ std::span<const std::string_view> DefaultIncluded(Framework framework);
 // needs neither regex nor tensor names.
 bool IsFilledByFramework(Framework framework, std::string_view name);
 
+// The frameworks that have a built-in collection `name`.
+std::vector<Framework> FrameworksWith(std::string_view name);
+
+// Whether `name` is a built-in collection of other frameworks alone: it may be
+// configured anywhere, and takes nothing unless it is given something to take.
+bool IsOfOtherFrameworks(Framework framework, std::string_view name);
+
+// Which they are, by name: "tensorflow, xgboost"; empty if it is not of others
+// alone.
+std::string OtherFrameworks(Framework framework, std::string_view name);
+
 }  // namespace smdebug::config

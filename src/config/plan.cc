@@ -72,12 +72,17 @@ Plan MakePlan(const HookConfig& config) {
   for (const Collection& collection : config.collections) {
     collections.insert_or_assign(collection.name, collection);
   }
-  if (config.save_all) collections["all"].include_regex.emplace_back(".*");
+  for (const std::string& name : config.include_collections) {
+    collections[name].name = name;  // Those of other frameworks are missing.
+  }
+  const Inclusion inclusion(config);
+  if (inclusion.Includes("all")) {
+    collections["all"].include_regex.emplace_back(".*");
+  }
   std::vector<std::string>& of_default = collections["default"].include_regex;
   of_default.insert(of_default.end(), config.include_regex.begin(),
                     config.include_regex.end());
 
-  const Inclusion inclusion(config);
   Plan plan;
   for (auto& [name, collection] : collections) {
     PlannedCollection planned = Fill(config, std::move(collection));

@@ -63,11 +63,24 @@ TEST(MakePlanTest, SaveAllMatchesEveryTensorAndSavesEveryCollection) {
   EXPECT_TRUE(MakePlan(config).at("all").Matches("anything"));
 }
 
-TEST(MakePlanTest, IncludingAllSavesEveryCollectionButNotEveryTensor) {
-  HookConfig config = Config(Framework::kPyTorch);
-  config.include_collections = {"all"};
-  EXPECT_EQ(Saved(config).size(), 6u);
-  EXPECT_FALSE(MakePlan(config).at("all").Matches("anything"));
+TEST(MakePlanTest, IncludingAllIsSaveAll) {
+  for (const Framework framework : {Framework::kPyTorch, Framework::kXgboost}) {
+    HookConfig config = Config(framework);
+    EXPECT_FALSE(MakePlan(config).at("all").Matches("anything"));
+    HookConfig saving_all = config;
+    saving_all.save_all = true;
+    config.include_collections = {"all"};
+    EXPECT_EQ(Saved(config), Saved(saving_all));
+    EXPECT_TRUE(MakePlan(config).at("all").Matches("anything"));
+  }
+}
+
+TEST(MakePlanTest, ACollectionOfOtherFrameworksTakesNothing) {
+  HookConfig config = Config(Framework::kXgboost);
+  config.include_collections = {"weights"};
+  const Plan plan = MakePlan(config);
+  EXPECT_TRUE(plan.at("weights").saved);
+  EXPECT_FALSE(plan.at("weights").Matches("fc.weight"));
 }
 
 TEST(MakePlanTest, MatchesListedNamesExactly) {

@@ -1,8 +1,16 @@
+#include <algorithm>
+#include <exception>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
+#include "smdebug/internal/unusable_collections.h"
 #include "src/base/regex.h"
 #include "src/config/framework.h"
 #include "src/config/inclusion.h"
@@ -12,19 +20,53 @@
 namespace smdebug {
 namespace {
 
-// A name that no collection has could never save anything.
-void CheckIncluded(const HookConfig& config) {
-  std::set<std::string, std::less<>> known;
+using Names = std::vector<std::string>;
+
+// The collections that a hook with `config` has, in order.
+Names KnownNames(const HookConfig& config) {
+  std::set<std::string> known;
   for (const auto& [name, collection] : BuiltInCollections(config.framework)) {
     known.insert(name);
   }
   for (const Collection& collection : config.collections) {
     known.insert(collection.name);
   }
-  for (const std::string& name : config.include_collections) {
-    if (known.contains(name)) continue;
-    throw ConfigError("include_collections", name,
-                      config::OneOf(name, {known.begin(), known.end()}));
+  return {known.begin(), known.end()};
+}
+
+// "did you mean 'weights'?" of a collection `name` that nothing is in.
+std::string MeantInstead(const std::string& name, Names known) {
+  std::erase(known, name);
+  return config::DidYouMean(name, known);
+}
+
+// A name that no collection has could never save anything.
+void CheckIncluded(const HookConfig& config, const std::string& name,
+                   const Names& known) {
+  if (std::ranges::binary_search(known, name) ||
+      config::IsOfOtherFrameworks(config.framework, name)) {
+    return;
+  }
+  throw ConfigError("include_collections", name, config::OneOf(name, known));
+}
+
+// Neither could a collection without regex and names, unless it is filled
+// otherwise, or is another framework's.
+void CheckFilled(const HookConfig& config, const Collection& collection,
+                 const Names& known) {
+  const std::string& name = collection.name;
+  if (!collection.include_regex.empty() || !collection.tensor_names.empty() ||
+      config::IsFilledByFramework(config.framework, name) ||
+      config::IsOfOtherFrameworks(config.framework, name)) {
+    return;
+  }
+  throw InvalidCollectionConfiguration(name, MeantInstead(name, known));
+}
+
+void CheckRegexes(const Collection& collection) {
+  for (const std::string& pattern : collection.include_regex) {
+    const base::Regex compiles(
+        pattern, fmt::format("collection {}: include_regex", collection.name));
   }
 }
 
@@ -34,12 +76,10 @@ void Validate(const Collection& collection) {
   if (collection.name.empty()) {
     throw ConfigError("collection: name", "", "a name");
   }
-  const std::string place = "collection " + collection.name + ": ";
-  for (const std::string& pattern : collection.include_regex) {
-    const base::Regex compiles(pattern, place + "include_regex");
-  }
+  CheckRegexes(collection);
   if (collection.save_config) {
-    config::CheckSaveConfig(*collection.save_config, place);
+    config::CheckSaveConfig(*collection.save_config,
+                            fmt::format("collection {}: ", collection.name));
   }
 }
 
@@ -49,6 +89,7 @@ void Validate(const HookConfig& config) {
   }
   if (config.save_config) config::CheckSaveConfig(*config.save_config, "");
   const config::Inclusion inclusion(config);
+  const Names known = KnownNames(config);
   std::set<std::string_view> names;
   for (const Collection& collection : config.collections) {
     Validate(collection);
@@ -56,14 +97,43 @@ void Validate(const HookConfig& config) {
       throw ConfigError("collections", collection.name,
                         "each collection only once");
     }
-    const bool empty =
-        collection.include_regex.empty() && collection.tensor_names.empty();
-    if (empty && inclusion.Includes(collection.name) &&
-        !config::IsFilledByFramework(config.framework, collection.name)) {
-      throw InvalidCollectionConfiguration(collection.name);
+    if (inclusion.Includes(collection.name)) {
+      CheckFilled(config, collection, known);
     }
   }
-  CheckIncluded(config);
+  for (const std::string& name : config.include_collections) {
+    CheckIncluded(config, name, known);
+  }
 }
 
+namespace config {
+
+std::vector<UnusableCollection> UnusableCollections(const HookConfig& config) {
+  const Inclusion inclusion(config);
+  const Names known = KnownNames(config);
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  std::vector<UnusableCollection> unusable;
+  for (const Collection& collection : config.collections) {
+    try {
+      CheckRegexes(collection);
+      CheckFilled(config, collection, known);
+    } catch (const Error& error) {
+      std::vector<std::string_view> others = views;
+      std::erase(others, collection.name);
+      unusable.push_back({collection.name, error.what(),
+                          inclusion.Includes(collection.name) ||
+                              !Nearest(collection.name, others).empty()});
+    }
+  }
+  for (const std::string& name : config.include_collections) {
+    try {
+      CheckIncluded(config, name, known);
+    } catch (const Error& error) {
+      unusable.push_back({name, error.what(), /*matters=*/true});
+    }
+  }
+  return unusable;
+}
+
+}  // namespace config
 }  // namespace smdebug

@@ -7,6 +7,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/error.h"
+#include "smdebug/internal/unusable_collections.h"
 
 namespace smdebug {
 namespace {
@@ -105,8 +106,66 @@ TEST(ValidateTest, LeavesCollectionsThatTheFrameworkFillsEmpty) {
   config.include_collections = {"layers"};
   EditCollection(config, "layers");
   EXPECT_NO_THROW(Validate(config));
-  config.framework = Framework::kPyTorch;
-  EXPECT_THROW(Validate(config), InvalidCollectionConfiguration);
+}
+
+TEST(ValidateTest, TakesCollectionsThatOtherFrameworksFill) {
+  HookConfig config;
+  config.framework = Framework::kXgboost;
+  config.include_collections = {"weights", "layers"};
+  EditCollection(config, "layers");
+  EXPECT_NO_THROW(Validate(config));
+  config.include_collections.emplace_back("weigths");
+  EXPECT_THROW(Validate(config), ConfigError);
+}
+
+TEST(ValidateTest, AMisspeltCollectionIsAnsweredWithWhatMayBeMeant) {
+  HookConfig config;
+  EditCollection(config, "gradeints");
+  config.include_collections = {"gradeints"};
+  try {
+    Validate(config);
+    FAIL() << "accepted";
+  } catch (const InvalidCollectionConfiguration& error) {
+    EXPECT_EQ(error.hint(), "did you mean 'gradients'?");
+    EXPECT_THAT(error.what(), HasSubstr(error.hint()));
+  }
+}
+
+std::string ReasonFor(const HookConfig& config) {
+  try {
+    Validate(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(UnusableCollectionsTest, SaysWhatValidateSays) {
+  HookConfig unknown;
+  unknown.include_collections = {"losses", "weigths"};
+  HookConfig empty;
+  EditCollection(empty, "relu");
+  empty.include_collections = {"relu"};
+  HookConfig broken;
+  EditCollection(broken, "relu").include_regex = {"["};
+  for (const auto& [config, name] :
+       {std::pair(unknown, "weigths"), {empty, "relu"}, {broken, "relu"}}) {
+    SCOPED_TRACE(ReasonFor(config));
+    const auto unusable = config::UnusableCollections(config);
+    ASSERT_EQ(unusable.size(), 1u);
+    EXPECT_EQ(unusable[0].name, name);
+    EXPECT_EQ(unusable[0].reason, ReasonFor(config));
+  }
+}
+
+TEST(UnusableCollectionsTest, OfThoseThatAreNotSavedAMisspellingMatters) {
+  HookConfig config;
+  EditCollection(config, "gradeints");
+  EditCollection(config, "tables");
+  const auto unusable = config::UnusableCollections(config);
+  ASSERT_EQ(unusable.size(), 2u);
+  EXPECT_TRUE(unusable[0].matters);
+  EXPECT_FALSE(unusable[1].matters);
 }
 
 }  // namespace

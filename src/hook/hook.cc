@@ -68,6 +68,10 @@ std::optional<Collection> Hook::GetCollection(std::string_view name) const {
   return recorder_->GetCollection(name);
 }
 
+void Hook::AddHints(std::span<const std::string> hints) {
+  recorder_->Guard("call", [&] { recorder_->AddHints(hints); });
+}
+
 void Hook::Observe(std::shared_ptr<StepObserver> observer) {
   recorder_->Observe(std::move(observer));
 }

@@ -203,6 +203,11 @@ void Recorder::SetCollection(const Collection& collection) {
   ReplaceConfigLocked(std::move(changed));
 }
 
+void Recorder::AddHints(std::span<const std::string> hints) {
+  const base::MutexLock lock(mu_);
+  selector_->AddHints(hints);
+}
+
 void Recorder::Observe(std::shared_ptr<StepObserver> observer) {
   if (InChild()) return;
   const base::MutexLock lock(mu_);
@@ -341,6 +346,7 @@ void Recorder::EndStepLocked() {
   if (was_open) {
     due_.store(selector_->AnythingDue() ? Due::kTooLate : Due::kNothing,
                std::memory_order_relaxed);
+    selector_->TellUnmatched();
   }
   selector_->EndStep();
   recent_.Forget();

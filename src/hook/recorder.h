@@ -78,6 +78,7 @@ class Recorder {
 
   void Configure(HookConfig config) SMDEBUG_EXCLUDES(mu_);
   void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
+  void AddHints(std::span<const std::string> hints) SMDEBUG_EXCLUDES(mu_);
   void Observe(std::shared_ptr<StepObserver> observer) SMDEBUG_EXCLUDES(mu_);
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "src/base/log.h"
 #include "src/record/summary_event.h"
 
 namespace smdebug::hook {
@@ -32,7 +33,8 @@ Selector::Selector(const HookConfig& config)
     : config_(config),
       tensorboard_(!config::TensorboardDir(config).empty()),
       plan_(config::MakePlan(config)),
-      generation_(NextGeneration()) {
+      generation_(NextGeneration()),
+      unmatched_(config_, plan_) {
   for (auto& [name, planned] : plan_) {
     collections_.push_back(&planned);
     changes_.made.push_back(planned.collection);
@@ -182,6 +184,30 @@ void Selector::AddMember(size_t position, std::string_view name) {
   if (collection.tensor_names.size() >= kMaxNames) return;
   if (!collection.tensor_names.emplace(name).second) return;
   changes_.joined.push_back({collection.name, std::string(name)});
+}
+
+void Selector::TellUnmatched() {
+  if (due_id_ == kNothingDue) return;
+  const auto is_due = [this](std::string_view collection) {
+    for (size_t i = 0; i < due_.size(); ++i) {
+      if (due_[i] && collections_[i]->collection.name == collection) {
+        return true;
+      }
+    }
+    return false;
+  };
+  if (!unmatched_.HasWork(is_due)) return;
+  std::vector<std::string_view> seen;
+  seen.reserve(tensors_.size());
+  for (const auto& [name, tensor] : tensors_) seen.push_back(name);
+  std::vector<std::string> outputs;
+  outputs.reserve(prefixes_.size());
+  for (const auto& [prefix, matching] : prefixes_) {
+    outputs.push_back(prefix + "0");
+  }
+  for (const std::string& told : unmatched_.Settle(is_due, seen, outputs)) {
+    base::LogWarning("{}", told);
+  }
 }
 
 std::unique_ptr<const CollectionChanges> Selector::TakeChanges() {

@@ -12,6 +12,7 @@
 #include "smdebug/config.h"
 #include "src/config/plan.h"
 #include "src/hook/step_counter.h"
+#include "src/hook/unmatched.h"
 #include "src/reduce/reduce.h"
 
 namespace smdebug::hook {
@@ -111,6 +112,15 @@ class Selector {
       std::string_view name, std::span<const std::string_view> collections,
       const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
 
+  // More names that messages about what takes nothing may point to.
+  void AddHints(std::span<const std::string> hints) {
+    unmatched_.AddHints(hints);
+  }
+
+  // Logs what was asked for, was due at the step that ends, and has taken no
+  // tensor; each once.
+  void TellUnmatched();
+
   // What changed since the last TakeChanges(): at first, everything.
   // Null if there is nothing.
   bool HasChanges() const noexcept { return !changes_.empty(); }
@@ -152,6 +162,7 @@ class Selector {
   std::unordered_map<std::string, std::vector<size_t>, Hash, std::equal_to<>>
       prefixes_;
   CollectionChanges changes_;
+  Unmatched unmatched_;
 };
 
 }  // namespace smdebug::hook

@@ -1,10 +1,10 @@
 #include "src/hook/writer.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+
+#include "src/base/blocked_signals.h"
 
 namespace smdebug::hook {
 namespace {
@@ -53,19 +53,10 @@ void Writer::StartLocked() {
   if (started_) return;
   // Signals are for the program's own threads. Blocked, SIGXFSZ also lets a
   // write beyond the file size limit fail instead of ending the process.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { Run(); });
-    thread_id_ = thread_.get_id();
-    started_ = true;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const base::BlockedSignals blocked;
+  thread_ = std::thread([this] { Run(); });
+  thread_id_ = thread_.get_id();
+  started_ = true;
 }
 
 bool Writer::Close(const Stamp& end, std::optional<Ending> ending,

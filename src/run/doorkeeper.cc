@@ -1,8 +1,6 @@
 #include "src/run/doorkeeper.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/blocked_signals.h"
 #include "src/base/fork.h"
 #include "src/base/host.h"
 #include "src/base/log.h"
@@ -41,19 +40,12 @@ std::atomic<uint64_t> news{0};
 std::atomic<uint64_t> generation{0};  // base::ForkGeneration() of the hook.
 
 std::thread StartWithoutSignals(std::function<void()> body) {
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread;
+  const base::BlockedSignals blocked;
   try {
-    thread = std::thread(std::move(body));
+    return std::thread(std::move(body));
   } catch (const std::system_error&) {
-    // Without it readers come as early as they come.
+    return {};  // Without it readers come as early as they come.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
 }
 
 // A call to one writer; not valid if nobody is there.

@@ -8,8 +8,11 @@ from typing import Any
 
 from smdebug import _core
 from smdebug.core.checks import names, refuse, refuse_type, text
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
+
+__getattr__ = passed_on(__name__)
 
 ALLOWED_PARAMS = [
     "name",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import opcode
 import os
@@ -13,10 +14,16 @@ import weakref
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Callable
 
+from smdebug import _core
+
 if TYPE_CHECKING:
     from smdebug.core.hook import BaseHook
 
+# From a SIGTERM to the end of a process whose main thread does not get to it.
+GRACE_SECONDS = 10.0
+
 _error_before: BaseException | None = None
+_was_asked_to_end = False
 _open: weakref.WeakSet[BaseHook] = weakref.WeakSet()
 # The outermost frame of the last call of sys.exit, and what it was given.
 _exit: tuple[FrameType, object] | None = None
@@ -26,7 +33,8 @@ _heeds_exit = False
 def close_at_end(hook: BaseHook) -> None:
     """Closes `hook` when the process ends, unless it is gone by then.
 
-    SIGTERM is caught only where nobody else does; the process still ends by it.
+    SIGTERM is caught only where nobody else does; the process still ends by it, also if its main
+    thread is stuck.
     """
     global _error_before, _heeds_exit
     if not _open:
@@ -39,6 +47,7 @@ def close_at_end(hook: BaseHook) -> None:
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _ClosingDefault())
+        _core.guard_termination(GRACE_SECONDS)
 
 
 def open_hooks() -> list[BaseHook]:
@@ -114,18 +123,30 @@ def _on_exit() -> None:
     # What ended the script, unless it was there before any hook was.
     error = getattr(sys, "last_value", None)
     is_new = error is not None and error is not _error_before
-    _close_all(ending_of(error) if is_new else _exit_ending())
+    ending = ending_of(error) if is_new else _exit_ending()
+    if _was_asked_to_end and ending[0] == "finished":
+        ending = _TERMINATED
+    _close_all(ending)
+
+
+_TERMINATED = ("interrupted", "SIGTERM")
 
 
 class _ClosingDefault:
     """What SIGTERM does by default, once the hooks are closed.
 
-    It passes for the default where others look at it. Lightning, which calls the handlers that it
-    finds and then ends the training in order, would never get to that.
+    It passes for the default where others look at it. A handler that was installed later and calls
+    what it found decides itself: nothing is ended, and a script that then comes to its end was
+    interrupted.
     """
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
-        _close_all(("interrupted", "SIGTERM"))
+        global _was_asked_to_end
+        _core.heed_termination()
+        _was_asked_to_end = True
+        if signal.getsignal(number) is not self:
+            return
+        _close_all(_TERMINATED)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -134,3 +155,13 @@ class _ClosingDefault:
 
     # By its value, signal.getsignal() would find the default itself.
     __hash__ = object.__hash__
+
+
+def _restore_in_child() -> None:
+    """A forked child has no hooks to close."""
+    if isinstance(signal.getsignal(signal.SIGTERM), _ClosingDefault):
+        with contextlib.suppress(ValueError):  # Not its main thread, and so not Python's.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+os.register_at_fork(after_in_child=_restore_in_child)

@@ -28,13 +28,16 @@ from smdebug.core.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
 from smdebug.core.making import making
-from smdebug.core.modes import ModeKeys
+from smdebug.core.modes import ModeKeys, str_to_mode_keys
 from smdebug.core.native_log import relay
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
+
+__getattr__ = passed_on(__name__)
 
 HookType = TypeVar("HookType", bound="BaseHook")
 
@@ -140,6 +143,7 @@ class BaseHook:
             raise FileNotFoundError(f"there is no hook configuration at {place}")
         loaded = _core.load_hook_config(place, cls._framework)
         relay()
+        _core.check_hook_config({**loaded, "framework": cls._framework})
         collections = [cls._collection_class.from_json(made) for made in loaded.pop("collections")]
         loaded["reduction_config"] = ReductionConfig.from_json(loaded["reduction_config"] or "null")
         loaded["save_config"] = SaveConfig.from_json(loaded["save_config"] or "null")
@@ -158,7 +162,6 @@ class BaseHook:
         hook = cls(**settings)
         for collection in collections:
             hook.add_collection(collection)
-        _core.check_hook_config(hook._settings())
         return hook
 
     def _make_collections(self) -> CollectionManager:
@@ -224,12 +227,24 @@ class BaseHook:
     def _settings(self, usable_only: bool = False) -> dict[str, Any]:
         """What the core is configured with; the keys are those of the C++ HookConfig.
 
-        With `usable_only`, without collections for which nothing could ever be saved.
+        Names in include_collections that no collection has yet are left out; with `usable_only`,
+        so are collections for which nothing could ever be saved.
         """
+        self._drop_what_is_no_pattern()
         collections = self.collection_manager.get_collections()
+        settings = self._settings_of(collections)
+        unusable = {name for name, _, _ in _core.unusable_collections(settings)}
         if usable_only:
-            unusable = self._unusable_collections()
-            collections = {n: c for n, c in collections.items() if n not in unusable}
+            usable = {name: c for name, c in collections.items() if name not in unusable}
+            settings = self._settings_of(usable)
+        settings["include_collections"] = [
+            name
+            for name in self.include_collections
+            if name not in unusable or (name in collections and not usable_only)
+        ]
+        return settings
+
+    def _settings_of(self, collections: dict[str, Collection]) -> dict[str, Any]:
         built_in = self._built_in()
         return {
             "framework": self._framework,
@@ -240,9 +255,7 @@ class BaseHook:
             "reduction_config": self.reduction_config and self.reduction_config.to_json(),
             "save_config": self.save_config and self.save_config.to_json(),
             "include_regex": self.include_regex,
-            "include_collections": [
-                name for name in self.include_collections if name in collections
-            ],
+            "include_collections": self.include_collections,
             "save_all": self.save_all,
             "include_workers": self.include_workers,
             "collections": [
@@ -279,17 +292,15 @@ class BaseHook:
         steps = {mode: self._core.mode_step(mode.value) for mode in ModeKeys}
         return {mode: step for mode, step in steps.items() if step >= 0}
 
-    def set_mode(self, mode: ModeKeys) -> None:
-        """Steps from now on are of `mode`."""
-        if not isinstance(mode, ModeKeys):
-            raise SMDebugValueError(
-                f"Invalid mode {mode!r}. Valid modes are {', '.join(str(key) for key in ModeKeys)}"
-            )
-        self.mode = mode
-        self._change_mode()
-
     @fails_open
-    def _change_mode(self) -> None:
+    def set_mode(self, mode: ModeKeys | str) -> None:
+        """Steps from now on are of `mode`, or of that name; anything else changes nothing."""
+        try:
+            self.mode = _mode_of(mode)
+        except SMDebugError as wrong:
+            if self._leave_out("set_mode", wrong):
+                raise
+            return
         if self._core is not None:
             self._core.set_mode(self.mode.value)
 
@@ -348,37 +359,34 @@ class BaseHook:
             self._guard = _core.guard(core, self.rules, self.stop_on_rule)
         return core
 
-    def _unusable_collections(self) -> dict[str, str]:
-        """Those of which nothing can be saved, and why, though save_tensor() may add to them."""
-        built_in = self._built_in()
-        unusable = {}
-        for name, collection in self.collection_manager.get_collections().items():
-            if not (name in built_in or collection.include_regex or collection.tensor_names):
-                unusable[name] = (
-                    f"Collection {name} has neither a regex nor tensor names, so nothing could "
-                    "ever be saved for it"
+    def _drop_what_is_no_pattern(self) -> None:
+        """Leaves out what is no string: a collection's list can be changed by anybody."""
+        for collection in self.collection_manager.get_collections().values():
+            odd = [p for p in collection.include_regex if not isinstance(p, str)]
+            for pattern in odd:
+                collection.include_regex.remove(pattern)
+                self.logger.error(
+                    f"Collection {collection.name}: include_regex: {pattern!r} is not a regular "
+                    "expression; it is left out"
                 )
-            try:
-                patterns = names("include_regex", collection.include_regex)
-                _core.check_patterns(name, patterns)
-            except SMDebugError as error:  # Its list can be changed by anybody.
-                unusable[name] = str(error)
-        return unusable
 
     def _settle_collections(self) -> None:
         """The first step begins: collections are what they are now."""
-        known = list(self.collection_manager.collections)
-        for name in set(self.include_collections) - set(known):
-            self.logger.warning(
-                f"There is no collection {name}, which include_collections names"
-                f"{_core.did_you_mean(name, known)}"
-            )
-        included = self._included_names()
-        for name, reason in self._unusable_collections().items():
-            if name in included:
-                self.logger.error(f"{reason}; it is left out")
+        self._drop_what_is_no_pattern()
+        self._complete_collections()
+        settings = self._settings_of(self.collection_manager.get_collections())
+        for _, reason, matters in _core.unusable_collections(settings):
+            if matters:
+                self.logger.error(f"Left out: {reason}")
         if self._core is not None:
             self._core.configure(self._settings(usable_only=True))
+
+    def _complete_collections(self) -> None:
+        """Gives collections the patterns that only the framework's hook knows."""
+
+    def _hints(self) -> list[str]:
+        """What a regex that matches nothing may have been meant to match."""
+        return []
 
     def _begin_step(self, number: int | None = None) -> bool:
         """Starts the next step; returns whether anything of it is to be saved."""
@@ -395,6 +403,8 @@ class BaseHook:
             if not self._has_begun:
                 self._settle_collections()
             core = self._prepare()
+            if core is not None and not self._has_begun:
+                core.add_hints(self._hints())
             return core is not None and core.begin_step(number)
         finally:
             # Until now, what other threads save waits for the step.
@@ -642,6 +652,13 @@ def _checked(key: str, value: Any, kind: type) -> Any:
     if value is not None and not isinstance(value, kind):
         refuse_type(key, value, f"a {kind.__name__}")
     return value
+
+
+def _mode_of(mode: object) -> ModeKeys:
+    try:
+        return mode if isinstance(mode, ModeKeys) else str_to_mode_keys(mode)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise SMDebugValueError(str(error)) from None
 
 
 def _let_go_in_child() -> None:

@@ -7,7 +7,10 @@ import os
 from smdebug import _core
 from smdebug.core.access_layer.utils import check_dir_exists
 from smdebug.core.checks import path
+from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import SMDebugRuntimeError
+
+__getattr__ = passed_on(__name__)
 
 
 def verify_and_get_out_dir(out_dir: str | os.PathLike[str] | None, check: bool = True) -> str:

@@ -36,11 +36,14 @@ from smdebug.core.config_constants import (
     TENSORBOARD_DIR_KEY,
 )
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import ALLOWED_PARAMS, SaveConfig
 
 if TYPE_CHECKING:
     from smdebug.core.hook import BaseHook
+
+__getattr__ = passed_on(__name__)
 
 SaveParameters = dict[str, Any]
 

@@ -8,7 +8,10 @@ from typing import Any, overload
 
 from smdebug import _core
 from smdebug.core.checks import boolean, names, refuse
+from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
+
+__getattr__ = passed_on(__name__)
 
 REDUCTION_CONFIG_VERSION_NUM = "v0"
 ALLOWED_REDUCTIONS = [name for name, norm, _ in _core.reduction_types() if not norm]
@@ -154,7 +157,8 @@ def _flag(key: str, value: object) -> bool:
 def _items(key: str, value: object) -> list[str]:
     if value is None:
         return []
-    items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, (list, tuple)) or not all(isinstance(i, str) for i in items):
+    try:
+        items = value.split(",") if isinstance(value, str) else names(key, value)
+    except SMDebugTypeError:
         refuse(key, value, "names, in a list or separated by commas")
     return [item.strip() for item in items if item.strip()]

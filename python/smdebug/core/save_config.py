@@ -8,7 +8,10 @@ from typing import Any, overload
 
 from smdebug.core.checks import refuse, whole_number
 from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError
+
+__getattr__ = passed_on(__name__)
 
 DEFAULT_SAVE_CONFIG_INTERVAL = 500
 DEFAULT_SAVE_CONFIG_START_STEP = 0

@@ -5,8 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from smdebug.core.passed_on import passed_on
+
 if TYPE_CHECKING:
     from smdebug.trials.tensor import Tensor
+
+__getattr__ = passed_on(__name__)
 
 __all__ = ["StepState", "Tensor"]
 
@@ -17,12 +21,3 @@ class StepState(Enum):
     UNAVAILABLE = 0
     AVAILABLE = 1
     NOT_YET_AVAILABLE = 2
-
-
-def __getattr__(name: str) -> object:
-    # The class lives beside the trial, which imports this module.
-    if name == "Tensor":
-        from smdebug.trials.tensor import Tensor
-
-        return Tensor
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

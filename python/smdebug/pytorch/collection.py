@@ -7,8 +7,12 @@ from typing import Any
 import torch
 
 from smdebug import _core
+from smdebug.core.checks import flag, refuse_type
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
+from smdebug.core.passed_on import passed_on
+
+__getattr__ = passed_on(__name__)
 
 
 class Collection(BaseCollection):
@@ -22,7 +26,9 @@ class Collection(BaseCollection):
         self, module: torch.nn.Module, inputs: bool = False, outputs: bool = True
     ) -> None:
         """Adds the inputs and outputs of a module, by the name that it has in what is watched."""
-        self._modules[module] = (inputs, outputs)
+        if not isinstance(module, torch.nn.Module):
+            refuse_type("module", module, "a torch.nn.Module")
+        self._modules[module] = (flag("inputs", inputs), flag("outputs", outputs))
 
     @property
     def modules(self) -> dict[torch.nn.Module, tuple[bool, bool]]:

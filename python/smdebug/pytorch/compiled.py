@@ -24,7 +24,8 @@ def _call(function: Callable[..., None], *args: object) -> None:
 
 
 # Calls a function as it is, between the graphs. Set while a caller is traced, since PyTorch's
-# compiler is slow to import for those who do not use it.
+# compiler is slow to import for those who do not use it. Who calls it asks is_compiling() and
+# may_cut_graph() in the same function: in one of its own they would not be traced together.
 call_untraced = _call
 
 
@@ -35,8 +36,8 @@ def runs_while_tracing(function: Function) -> Function:
 
 
 @runs_while_tracing
-def may_cut_graph(name: str) -> bool:
-    """Whether the graph being traced may be cut by call_untraced(). Says what is lost if not."""
+def may_cut_graph(lost: str) -> bool:
+    """Whether the graph being traced may be cut by call_untraced(). If not, `lost` is logged."""
     global call_untraced
     import torch._dynamo
 
@@ -49,10 +50,7 @@ def may_cut_graph(name: str) -> bool:
     except Exception:  # PyTorch's own affairs; cutting is what it allows by default.
         return True
     if whole:
-        get_logger().warning(
-            f"{name} is compiled with fullgraph=True, and its hook is inside: nothing of its "
-            "steps is saved. Register what torch.compile() gives instead."
-        )
+        get_logger().warning(lost)
     return not whole
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections import Counter
@@ -10,29 +11,35 @@ from typing import Any, Callable, ClassVar
 
 import torch
 
+from smdebug import _core
 from smdebug.core.arrays import Description
-from smdebug.core.checks import refuse_type, whole_number
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import counts_late, fails_open, must_raise
+from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.making import making
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError
+from smdebug.exceptions import SMDebugError, SMDebugValueError
+from smdebug.pytorch import optimizers
+from smdebug.pytorch.accumulation import Accumulation, checked_forwards
+from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
+from smdebug.pytorch.losses import FoundLosses
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
-    Attachment,
     ExpectedBackward,
     StepCallback,
     WatchedModule,
     is_recomputing,
 )
+
+__getattr__ = passed_on(__name__)
 
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
@@ -41,7 +48,8 @@ class Hook(BaseHook):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
 
     Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
-    gradients are accumulated, which they are not in EVAL and PREDICT. At a step of which nothing is
+    gradients are accumulated, which they are not in EVAL and PREDICT; with "auto", all those up to
+    a step of the optimizer. At a step of which nothing is
     saved, nothing of the hook is attached to the model but one callback of the registered module
     itself.
     """
@@ -65,19 +73,18 @@ class Hook(BaseHook):
         save_all: bool = False,
         include_workers: str = "one",
         *,
-        forwards_per_step: int = 1,
+        forwards_per_step: int | str = 1,
         rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
-        if isinstance(forwards_per_step, (str, bytes)):
-            refuse_type("forwards_per_step", forwards_per_step, "a whole number of at least 1")
-        self.forwards_per_step = whole_number("forwards_per_step", forwards_per_step, least=1)
-        self._forwards = 0
+        self.forwards_per_step = checked_forwards(forwards_per_step)
+        self._accumulation = Accumulation(self.forwards_per_step)
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
         self._started: Callable[[], WatchedModule | None] = lambda: None
         self._losses: list[WatchedModule] = []
+        self._found_losses = FoundLosses(self)
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
         # Whether a step of which nothing is saved needs nothing but to be counted.
@@ -122,6 +129,8 @@ class Hook(BaseHook):
         self._watch(watched)
         handle = module.register_forward_pre_hook(StepCallback(self, watched))
         self._handles.append(handle)
+        if self.forwards_per_step != 1:
+            optimizers.listening.add(self)
         count = self.count_parameters(module)
         self.logger.info(f"Watching {watched.name} with {count} parameters")
 
@@ -136,6 +145,7 @@ class Hook(BaseHook):
         watched = WatchedModule(loss_module, with_parameters=False)
         self._watch(watched)
         self._losses.append(watched)
+        self._found_losses.give_up()
 
     def _watch(self, watched: WatchedModule) -> None:
         self._is_of_this_process()
@@ -162,9 +172,9 @@ class Hook(BaseHook):
         del metrics_name
         return False
 
-    def _settle_collections(self) -> None:
+    def _complete_collections(self) -> None:
         self._name_modules_of_collections()
-        super()._settle_collections()
+        self._take_classes()
 
     def _name_modules_of_collections(self) -> None:
         """Turns the modules that were added to collections into patterns of their names."""
@@ -183,22 +193,58 @@ class Hook(BaseHook):
                     )
                     continue
                 if inputs:
-                    collection.include(f"{name}_input_")
+                    collection.include(_core.module_pattern(name, True, False))
                 if outputs:
-                    collection.include(f"{name}_output_")
+                    collection.include(_core.module_pattern(name, False, True))
+
+    def _take_classes(self) -> None:
+        """Lets patterns that match no name match the classes of modules; the core says which."""
+        roots = self._watched()
+        modules = [
+            (name, type(original_module(module)).__name__)
+            for root in roots
+            for name, module, _ in root.named_modules()
+        ]
+        names = [name for root in roots for name in root.gradient_names]
+        names += [name.removeprefix(self.GRADIENT_PREFIX) for name in names]
+
+        built_in = {
+            name: Collection.from_json(text).include_regex
+            for name, text in self._built_in().items()
+        }
+
+        def widen(patterns: list[str], kept: list[str]) -> None:
+            for number, pattern in enumerate(patterns):
+                if pattern in kept:
+                    continue
+                with contextlib.suppress(SMDebugValueError):  # No regex; that is told of later.
+                    patterns[number] = _core.with_classes(pattern, modules, names)
+
+        for name, collection in self.collection_manager.get_collections().items():
+            widen(collection.include_regex, built_in.get(name, []))
+        widen(self.include_regex, [])
+
+    def _hints(self) -> list[str]:
+        return sorted(
+            {
+                type(original_module(module)).__name__
+                for root in self._watched()
+                for _, module, _ in root.named_modules()
+            }
+        )
 
     # Steps.
 
-    def set_mode(self, mode: ModeKeys) -> None:
+    def set_mode(self, mode: ModeKeys | str) -> None:
         """Steps from now on are of `mode`; a change of it ends the step."""
         before = self.mode
         super().set_mode(mode)
-        if mode is not before:
-            self._forwards = 0
+        if self.mode is not before:
+            self._accumulation.end_step()
+            self._found_losses.end_step()
 
-    def _forwards_of_step(self) -> int:
-        gathers = self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
-        return self.forwards_per_step if gathers else 1
+    def _gathers(self) -> bool:
+        return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
 
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
@@ -216,11 +262,17 @@ class Hook(BaseHook):
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
-        self._forwards = self._forwards % self._forwards_of_step() + 1
+        gathers = self._gathers()
+        if self._accumulation.is_endless(gathers):
+            self._report_misfit()
+        begins = self._accumulation.begin_pass(gathers)
         if self._backward is not None:
             self._backward.expect(watched)
-        if self._forwards == 1 and "_start_step" not in self._off:
+        if begins and "_start_step" not in self._off:
             self._start_step(watched, traced)
+        else:
+            self._found_losses.begin_forward()
+        self._accumulation.end_pass_alone(gathers)
 
     @fails_open
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
@@ -229,14 +281,19 @@ class Hook(BaseHook):
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
+            self._found_losses.end_step()
             self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
             return
         core = self._core
         assert core is not None
-        core.save_many(watched.parameter_names, watched.parameters)
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        self._attachment.attach(self._watched(), watched, traced)
+        contents = [(root, root.look()) for root in self._watched()]
+        for root, (_, _, parameters, _) in contents:
+            if root is watched:
+                core.save_many(watched.parameter_names, parameters)
+        self._attachment.attach(contents, watched, traced)
+        self._found_losses.begin_step()
 
     def end_step(self) -> None:
         """Ends the current step, so that its files appear; the next forward pass begins another.
@@ -245,7 +302,8 @@ class Hook(BaseHook):
         saved before the next step still belong to it.
         """
         super().end_step()
-        self._forwards = 0
+        self._accumulation.end_step()
+        self._found_losses.end_step()
         if self._backward is not None:
             self._backward.forget()
 
@@ -266,17 +324,31 @@ class Hook(BaseHook):
         self._may_idle = False
         backward = ExpectedBackward()
         root = self._started()
-        if root is not None and all(p.grad is None for p in root.parameters):
+        if root is not None and all(p.grad is None for p in root.module.parameters()):
             backward.expect(root)
         self._backward = backward
 
-    def _is_last_forward(self) -> bool:
-        return self._forwards == self._forwards_of_step()
+    def _may_be_last_forward(self) -> bool:
+        return self._accumulation.may_be_last_pass(self._gathers())
+
+    @fails_once
+    def _on_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        if self._gathers() and not self._accumulation.fits(self._watched(), optimizer):
+            self._report_misfit()
+
+    @fails_open
+    def _report_misfit(self) -> None:
+        """Counts that a step is not what the training does; the first time is logged."""
+        started = self._started()
+        if self._core is not None and started is not None:
+            name = f"{self.GRADIENT_PREFIX}{started.name}"
+            self._core.skip(name, self._accumulation.misfit)
 
     def _failed(self, part: str, error: Exception) -> bool:
+        must_raise = super()._failed(part, error)
         if self._attachment is not None:
             self._attachment.detach()
-        return super()._failed(part, error)
+        return must_raise
 
     def _detach(self) -> None:
         if self._attachment is not None:
@@ -284,6 +356,8 @@ class Hook(BaseHook):
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        self._found_losses.end_step()
+        optimizers.listening.remove(self)
         self._losses.clear()
         if self._backward is not None:
             self._backward.forget()
@@ -307,16 +381,42 @@ class Hook(BaseHook):
         else:
             self._is_of_this_process()
 
+    def save_tensor(
+        self,
+        tensor_name: str,
+        tensor_value: object,
+        collections_to_write: str | Iterable[str] = "default",
+    ) -> None:
+        """Saves a tensor, as any hook does. One that is called `loss` is the loss."""
+        if tensor_name == FoundLosses.NAME:
+            self._found_losses.give_up()
+        super().save_tensor(tensor_name, tensor_value, collections_to_write)
+
+    @fails_once
+    def _on_scaled(self, loss: object, scaled: object) -> None:
+        self._found_losses.note_scaled(loss, scaled)
+
+    @fails_once
+    def _on_backward(self, tensors: object) -> None:
+        if self._core is not None:
+            self._found_losses.save_roots(self._core, tensors)
+
+    @fails_once
+    def _on_output(self, output: object) -> None:
+        if self._core is not None:
+            self._found_losses.save_output(self._core, output)
+
     def _find_worker(self) -> Worker:
         return find_worker()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.forwards_per_step = 1
-        self._forwards = 0
+        self._accumulation = Accumulation(1)
         self._recorded = Counter()
         self._roots = []
         self._losses = []
+        self._found_losses = FoundLosses(self)
         self._handles = []
         self._attachment = None
         self._backward = None

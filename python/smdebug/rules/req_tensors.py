@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from smdebug.core.checks import integers
+from smdebug.core.passed_on import passed_on
 
 if TYPE_CHECKING:
     from smdebug.trials.tensor import Tensor
     from smdebug.trials.trial import Trial
+
+__getattr__ = passed_on(__name__)
 
 
 class RequiredTensorsForTrial:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 
 from smdebug.core.checks import path
+from smdebug.core.passed_on import passed_on
 from smdebug.trials.trial import StepRange, Trial
+
+__getattr__ = passed_on(__name__)
 
 
 class LocalTrial(Trial):

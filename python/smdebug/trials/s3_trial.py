@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from smdebug.core.checks import text
+from smdebug.core.passed_on import passed_on
 from smdebug.trials.trial import StepRange, Trial
+
+__getattr__ = passed_on(__name__)
 
 
 class S3Trial(Trial):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     from smdebug.trials.trial import Trial
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Number(np.float64):
+    """A reduction: a float, also for programs that take it for an array of one element."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self).reshape(1)[key]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((float(self),))
+
+    def __len__(self) -> int:
+        return 1
+
+    def __reduce__(self) -> Any:
+        return Number, (float(self),)
 
 
 class Tensor:
@@ -90,29 +106,30 @@ class Tensor:
         mode: ModeKeys = ModeKeys.GLOBAL,
         worker: str | None = None,
         abs: bool = False,
-    ) -> Array:
-        """The saved reduction, an array of one element, else the computed one, a number.
+    ) -> Number:
+        """The saved reduction, else the one computed from the value.
 
         `reduction_name` is min, max, mean, median, std, variance, sum, prod, l1 or
         l2; "abs_mean" and "l1_norm" are understood too.
         """
-        value: Array = self._reader.reduction_value(
-            integer("step_num", step_num),
-            text("reduction_name", reduction_name, "the name of a reduction"),
-            number_of(mode),
-            worker_of(worker),
-            flag("abs", abs),
+        return Number(
+            self._reader.reduction_value(
+                integer("step_num", step_num),
+                text("reduction_name", reduction_name, "the name of a reduction"),
+                number_of(mode),
+                worker_of(worker),
+                flag("abs", abs),
+            )
         )
-        return value
 
     def reduction_values(
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
-    ) -> dict[tuple[str, bool], Array]:
+    ) -> dict[tuple[str, bool], Number]:
         """The saved reductions by (name, whether of absolute values)."""
-        values: dict[tuple[str, bool], Array] = self._reader.reduction_values(
+        values: dict[tuple[str, bool], float] = self._reader.reduction_values(
             integer("step_num", step_num), number_of(mode), worker_of(worker)
         )
-        return values
+        return {key: Number(value) for key, value in values.items()}
 
     def shape(
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None

@@ -16,6 +16,7 @@ from smdebug.core.config_constants import (
 )
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.tensor import StepState
 from smdebug.exceptions import (
     MissingCollectionFiles,
@@ -26,6 +27,8 @@ from smdebug.trials.tensor import Array, Tensor, number_of
 
 if TYPE_CHECKING:
     import pandas
+
+__getattr__ = passed_on(__name__)
 
 StepRange = tuple[Optional[int], Optional[int]]
 Regex = Union[str, Iterable[Any]]

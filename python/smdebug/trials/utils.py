@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from smdebug.core import checks
+from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import (
     SMDebugNotImplementedError,
     SMDebugTypeError,
@@ -14,6 +15,8 @@ from smdebug.exceptions import (
 from smdebug.trials.local_trial import LocalTrial
 from smdebug.trials.s3_trial import S3Trial
 from smdebug.trials.trial import Trial
+
+__getattr__ = passed_on(__name__)
 
 _S3 = "s3://"
 

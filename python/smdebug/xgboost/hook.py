@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
 
 from smdebug import _core
+from smdebug.core.checks import refuse_type
 from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.core.fail_open import fails_once
 from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
+from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
+from smdebug.core.save_config import DEFAULT_SAVE_CONFIG_END_STEP as DEFAULT_SAVE_CONFIG_END_STEP
+from smdebug.core.save_config import (
+    DEFAULT_SAVE_CONFIG_SAVE_STEPS as DEFAULT_SAVE_CONFIG_SAVE_STEPS,
+)
+from smdebug.core.save_config import (
+    DEFAULT_SAVE_CONFIG_START_STEP as DEFAULT_SAVE_CONFIG_START_STEP,
+)
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError
@@ -22,6 +31,8 @@ from smdebug.xgboost.data import load_data
 from smdebug.xgboost.distributed import find_worker
 from smdebug.xgboost.importance import IMPORTANCE_TYPES, FeatureImportance
 from smdebug.xgboost.trees import COLUMNS, trees_of_last_round
+
+__getattr__ = passed_on(__name__)
 
 # Why there is no XGBoost, if there is none.
 _missing: ImportError | None = None
@@ -77,6 +88,8 @@ class Hook(BaseHook, TrainingCallback):
             raise SMDebugError(
                 f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
             ) from _missing
+        if hyperparameters is not None and not isinstance(hyperparameters, Mapping):
+            refuse_type("hyperparameters", hyperparameters, "a dict")
         self._told: set[str] = set()
         self._has_gone_elsewhere = False
         self._importance: FeatureImportance | None = None
@@ -89,7 +102,7 @@ class Hook(BaseHook, TrainingCallback):
             export_tensorboard=export_tensorboard,
             tensorboard_dir=tensorboard_dir,
             dry_run=dry_run,
-            reduction_config=None,
+            reduction_config=reduction_config,
             save_config=save_config or SaveConfig(save_interval=DEFAULT_SAVE_CONFIG_INTERVAL),
             include_regex=include_regex,
             include_collections=include_collections,
@@ -98,10 +111,6 @@ class Hook(BaseHook, TrainingCallback):
             rules=rules,
             stop_on_rule=stop_on_rule,
         )
-        if reduction_config is not None:
-            self._tell_once(
-                "reduction_config has no effect on hooks of XGBoost; that of a collection has"
-            )
 
     # Data.
 
@@ -359,6 +368,7 @@ class Hook(BaseHook, TrainingCallback):
             "export_tensorboard": self.tensorboard_dir is not None,
             "tensorboard_dir": self.tensorboard_dir,
             "dry_run": self.dry_run,
+            "reduction_config": self.reduction_config,
             "save_config": self.save_config,
             "include_regex": self.include_regex,
             "include_collections": self.include_collections,

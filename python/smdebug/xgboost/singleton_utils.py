@@ -13,13 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["del_hook", "get_hook", "set_hook"]
 
 
-def get_hook(
-    json_config_path: str | None = None, create_if_not_exists: bool = False
-) -> Hook | None:
-    """The hook that was made last; None if there is none.
+def get_hook(json_config_path: str | None = None, create_if_not_exists: bool = True) -> Hook | None:
+    """The hook that was made last, else one from the JSON configuration.
 
-    With `create_if_not_exists` it is made from the JSON configuration, if there is one. None
-    where USE_SMDEBUG says no.
+    None if there is no configuration, or none is to be made, and where USE_SMDEBUG says no.
     """
     from smdebug.xgboost.hook import Hook
 

@@ -74,12 +74,16 @@ CellLines WhatCell(const PlannedCollection& planned, bool tensorboard) {
   return lines;
 }
 
-CellLines TensorsCell(const Collection& collection) {
+CellLines TensorsCell(const Collection& collection, Framework framework) {
   CellLines lines = collection.include_regex;
   for (const std::string& name : collection.tensor_names) {
     lines.push_back("= " + name);
   }
-  if (lines.empty()) lines.emplace_back("-");
+  if (lines.empty()) {
+    const std::string others =
+        config::OtherFrameworks(framework, collection.name);
+    lines.push_back(others.empty() ? "-" : "- (filled by " + others + ")");
+  }
   return lines;
 }
 
@@ -142,7 +146,7 @@ std::string DescribePlan(const HookConfig& config, const config::Plan& plan) {
                         {saved ? "yes" : "no"},
                         WhenCell(planned),
                         WhatCell(planned, !tensorboard.empty()),
-                        TensorsCell(planned.collection)});
+                        TensorsCell(planned.collection, config.framework)});
     }
   }
   return text + "\n" + table.Layout({});

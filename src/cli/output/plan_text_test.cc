@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@ namespace smdebug::cli {
 namespace {
 
 using config::MakePlan;
+using ::testing::HasSubstr;
 
 TEST(InWordsTest, SaysWhenAScheduleSaves) {
   const std::vector<std::pair<SaveConfigMode, std::string>> cases = {
@@ -52,6 +54,13 @@ HookConfig Example() {
   relu.save_config.emplace();
   (*relu.save_config)[Mode::kEval] = SaveConfigMode{.end_step = 0};
   return config;
+}
+
+TEST(DescribePlanTest, SaysWhichHooksFillACollectionThatThisOneDoesNot) {
+  HookConfig config = Example();
+  config.include_collections = {"metrics"};
+  EXPECT_THAT(DescribePlan(config, MakePlan(config)),
+              HasSubstr("- (filled by tensorflow, xgboost)\n"));
 }
 
 TEST(DescribePlanTest, ShowsTheSavedCollectionsFirst) {

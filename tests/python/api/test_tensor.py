@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +26,13 @@ from smdebug.exceptions import (
     TensorUnavailableForStep,
 )
 from smdebug.trials import Trial, create_trial
+from smdebug.trials.tensor import Number
 from support.native_run import NativeRun, make_run
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+
+# Runs of smdebug 1.0 that have reductions, and values.
+OF_1_0 = {"saved": "reference_training/run", "computed": "reference_training/run"}
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +148,56 @@ def test_golden_types_are_read() -> None:
         assert ("empty" in name) == (value.size == 0)
 
 
-def test_saved_reductions_are_arrays_of_one_element(reduced: Trial) -> None:
+def test_saved_reductions_are_numbers(reduced: Trial) -> None:
     x = reduced.tensor("x")
-    values = x.reduction_values(1)
-    assert {key: value.tolist() for key, value in values.items()} == {
-        ("mean", False): [-0.25],
-        ("max", True): [4.0],
-        ("l1", False): [7.0],
-        ("l2", True): [5.0],
+    assert x.reduction_values(1) == {
+        ("mean", False): -0.25,
+        ("max", True): 4.0,
+        ("l1", False): 7.0,
+        ("l2", True): 5.0,
     }
-    assert x.reduction_value(1, "max", abs=True).tolist() == [4.0]
+    check_is_usable(x.reduction_value(1, "max", abs=True), 4.0)
+    for key, value in x.reduction_values(1).items():
+        check_is_usable(value, {"mean": -0.25, "max": 4.0, "l1": 7.0, "l2": 5.0}[key[0]])
+
+
+def check_is_usable(value: Number, expected: float) -> None:
+    """As a float, and as what programs for smdebug 1.0 take it for; without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(value) == expected
+        assert isinstance(value, float)
+        assert f"{value:.3f}" == f"{expected:.3f}"
+        assert value < expected + 1
+        assert expected - 1 < value
+        assert abs(value) == abs(expected)
+        assert bool(value) == bool(expected)
+        assert (value[0], value[-1], value.item()) == (expected, expected, expected)
+        assert (len(value), [*value]) == (1, [expected])
+        assert value - expected == 0
+        assert not np.isnan(value)
+        assert np.abs(value) == abs(expected)
+        assert np.array([value, value]).tolist() == [expected, expected]
+        assert json.loads(json.dumps(value)) == expected
+        assert pickle.loads(pickle.dumps(value))[0] == expected
+
+
+@pytest.mark.parametrize("kind", ["saved", "computed"])
+def test_reductions_of_smdebug_1_0_are_numbers(kind: str) -> None:
+    trial = create_trial(GOLDEN / OF_1_0[kind])
+    found = 0
+    for name in trial.tensor_names():
+        tensor = trial.tensor(name)
+        for step in tensor.steps():
+            if kind == "saved":
+                for value in tensor.reduction_values(step).values():
+                    found += 1
+                    check_is_usable(value, float(value))
+            elif tensor.saved(step)[0] is not None and tensor.value(step).size:
+                found += 1
+                mean = tensor.reduction_value(step, "mean")
+                check_is_usable(mean, float(np.mean(tensor.value(step).astype(np.float64))))
+    assert found
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from support.api import (
     ask,
     belongs_to,
     check_names,
+    check_passed_on,
     is_absent,
     modules_of,
     undocumented,
@@ -248,6 +249,12 @@ def test_every_name_is_there_and_is_called_as_before(
     theirs: dict[str, Any], ours: dict[str, Any]
 ) -> None:
     check_names(theirs, ours, MISSING, CHANGED)
+
+
+def test_what_modules_pass_on_can_be_imported_from_them(
+    theirs: dict[str, Any], our_python: str
+) -> None:
+    check_passed_on(theirs, our_python)
 
 
 @pytest.mark.parametrize("expression", SAME)

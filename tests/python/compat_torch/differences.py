@@ -7,6 +7,7 @@ difference that is not here is a bug.
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any, Callable
 
 import numpy as np
@@ -48,10 +49,22 @@ def _scalars_of_any_type(told: Told, other: Told) -> None:
                     tensor["values"][key] = ("float64", shape, number.tobytes())
 
 
+def _patterns_of_modules(told: Told, other: Told) -> None:
+    """The pattern that smdebug 1.0 makes of a module takes others whose names hold its name."""
+    for name, collection in told["collections"].items():
+        ours = other["collections"][name]["config"]["include_regex"]
+        patterns = collection["config"]["include_regex"]
+        for number, pattern in enumerate(patterns):
+            anchored = rf"^{re.escape(pattern)}\d+$"
+            if pattern.endswith(("_input_", "_output_")) and anchored in ours:
+                patterns[number] = anchored
+
+
 DIFFERENCES: list[Callable[[Told, Told], None]] = [
     _values_beside_shapes,
     _names_without_data,
     _later_names,
+    _patterns_of_modules,
     _scalars_of_any_type,
 ]
 

@@ -64,7 +64,6 @@ PLANS: dict[str, Plan] = {
     "built-in collections": plan(
         "cnn", include_collections=["weights", "biases", "gradients"], save=EVERY, phases=MODES
     ),
-    "all without save_all": plan(include_collections=["all"], save=EVERY),
     "an unknown collection": plan(include_collections=["nothing"], save=EVERY),
     "regexes": plan(include_regex=["relu", "^gradient/.*weight$"], save=EVERY),
     "a regex as a text": plan(include_regex="fc[12]_output", save=EVERY),

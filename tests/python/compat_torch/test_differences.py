@@ -26,6 +26,20 @@ def test_include_collections_may_be_one_name(
     assert "Mlp_fc1.weight" in reference.tell(tmp_path / "ours")["names"]
 
 
+def test_the_collection_all_is_all_tensors(
+    reference: Package, own: Package, tmp_path: Path
+) -> None:
+    of_all = plan(include_collections=["all"], save=EVERY)
+    everything = plan(save_all=True, save=EVERY)
+    reference.train(of_all, tmp_path / "theirs")
+    own.train(of_all, tmp_path / "ours")
+    own.train(everything, tmp_path / "everything")
+    names = reference.tell(tmp_path / "ours")["names"]
+    assert "relu_output_0" not in reference.tell(tmp_path / "theirs")["names"]
+    assert "relu_output_0" in names
+    assert names == reference.tell(tmp_path / "everything")["names"]
+
+
 def test_scalars_keep_the_step_at_which_they_were_saved(
     reference: Package, own: Package, tmp_path: Path
 ) -> None:

@@ -8,10 +8,6 @@ from support.api import check_framework
 
 # What we do not have, and why.
 MISSING = {
-    # The core's defaults.
-    "smdebug.xgboost.hook.DEFAULT_SAVE_CONFIG_END_STEP",
-    "smdebug.xgboost.hook.DEFAULT_SAVE_CONFIG_SAVE_STEPS",
-    "smdebug.xgboost.hook.DEFAULT_SAVE_CONFIG_START_STEP",
     # One class serves every version of XGBoost.
     "smdebug.xgboost.hook.XGBoostBaseHook",
     # Its own steps of saving a round.

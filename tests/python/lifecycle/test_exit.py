@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -310,14 +311,106 @@ def test_a_handler_that_keeps_to_the_default_goes_on(run_script: RunScript, run_
     assert create_trial(str(run_dir)).run_info().state == "finished"
 
 
-@pytest.mark.parametrize("restores", [False, True])
-def test_what_a_handler_calls_or_restores_ends_the_process(
-    restores: bool, run_script: RunScript, run_dir: Path
+def test_a_handler_that_calls_ours_decides(run_script: RunScript, run_dir: Path) -> None:
+    done = run_script(TRAIN + LATER.format(calls="callable(before)") + "net(torch.ones(1, 2))")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("noted") == 1
+    assert "went on" in done.stdout
+    trial = create_trial(str(run_dir))
+    assert trial.steps() == [0, 1, 2, 3]
+    assert (trial.run_info().state, trial.run_info().reason) == ("interrupted", "SIGTERM")
+
+
+def test_a_script_that_was_asked_to_end_and_closes_has_finished(
+    run_script: RunScript, run_dir: Path
 ) -> None:
-    text = LATER.format(calls="not restores and callable(before)")
-    if restores:
-        text += "signal.signal(signal.SIGTERM, before)\nos.kill(os.getpid(), signal.SIGTERM)\n"
-    done = run_script(f"restores = {restores}\n{TRAIN}{text}print('not ended')")
+    done = run_script(TRAIN + LATER.format(calls="callable(before)") + "hook.close()")
+    assert done.returncode == 0, done.stdout
+    assert create_trial(str(run_dir)).run_info().state == "finished"
+
+
+def test_a_handler_that_was_there_before_is_left_alone(
+    run_script: RunScript, run_dir: Path
+) -> None:
+    text = """
+import signal
+def first(number, frame):
+    print("noted", flush=True)
+signal.signal(signal.SIGTERM, first)
+"""
+    done = run_script(
+        f"{text}{TRAIN}assert signal.getsignal(signal.SIGTERM) is first\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\nprint('went on')"
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("noted") == 1
+    assert "went on" in done.stdout
+    assert create_trial(str(run_dir)).run_info().state == "finished"
+
+
+def test_a_handler_that_restores_ours_ends_the_process(
+    run_script: RunScript, run_dir: Path
+) -> None:
+    text = LATER.format(calls="False")
+    text += "signal.signal(signal.SIGTERM, before)\nos.kill(os.getpid(), signal.SIGTERM)\n"
+    done = run_script(f"{TRAIN}{text}print('not ended')")
     assert done.returncode == -signal.SIGTERM, done.stdout
+    assert "not ended" not in done.stdout
     info = create_trial(str(run_dir)).run_info()
     assert (info.state, info.reason) == ("interrupted", "SIGTERM")
+
+
+STUCK = """
+import ctypes
+from smdebug.core import endings
+endings.GRACE_SECONDS = 0.2
+hook = make_hook(save_all=True)
+net = nn.Linear(2, 1)
+hook.register_module(net)
+for _ in range(5):
+    net(torch.ones(1, 2)).sum().backward()
+assert hook.flush(60)
+libc = ctypes.PyDLL(None)
+mutex = ctypes.create_string_buffer(64)
+libc.pthread_mutex_lock(mutex)
+with open(run + ".mutex", "w") as file:
+    file.write(hex(ctypes.addressof(mutex)))
+print("trained", flush=True)
+libc.pthread_mutex_lock(mutex)
+"""
+
+
+def await_stuck(pid: int, mutex: str) -> None:
+    """Waits until the process waits in the kernel for a mutex."""
+    while mutex not in Path(f"/proc/{pid}/syscall").read_text(encoding="ascii").split():
+        time.sleep(0.001)
+
+
+def test_a_process_that_is_stuck_in_a_library_ends(
+    start_script: StartScript, run_dir: Path
+) -> None:
+    script = start_script(STUCK)
+    script.read_until("trained")
+    await_stuck(script.pid, Path(f"{run_dir}.mutex").read_text(encoding="ascii"))
+    os.kill(script.pid, signal.SIGTERM)
+    assert script.finish().returncode == -signal.SIGTERM
+    trial = create_trial(str(run_dir))
+    assert trial.steps()[:4] == [0, 1, 2, 3]
+    assert trial.run_info().state == "killed"
+
+
+def test_a_forked_child_ends_by_sigterm_at_once(run_script: RunScript) -> None:
+    text = """
+import signal
+readable, writable = os.pipe()
+child = os.fork()
+if child == 0:
+    os.write(writable, b"!")  # What comes before, Python forgets.
+    while True:
+        signal.pause()
+os.read(readable, 1)
+os.kill(child, signal.SIGTERM)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+"""
+    done = run_script(TRAIN + text)
+    assert done.returncode == 0, done.stdout

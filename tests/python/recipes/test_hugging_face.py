@@ -38,8 +38,8 @@ def test_what_is_saved_is_what_the_trainer_logs(
     parameters = [name for name, _ in plain.model.named_parameters()]
     for step in trial.steps(mode=modes.TRAIN):
         saved = [
-            trial.tensor(f"loss_output_{batch}").value(step, mode=modes.TRAIN).item()
-            for batch in range(accumulate)
+            trial.tensor(name).value(step, mode=modes.TRAIN).item()
+            for name in ("loss", "loss_1", "loss_2")[:accumulate]
         ]
         assert sum(saved) == pytest.approx(losses[step], rel=1e-6)
         gradients = [
@@ -49,7 +49,7 @@ def test_what_is_saved_is_what_the_trainer_logs(
         norm = np.sqrt(sum(np.sum(gradient.astype(float) ** 2) for gradient in gradients))
         assert norm == pytest.approx(norms[step], rel=1e-5)
 
-    loss = trial.tensor("loss_output_0")
+    loss = trial.tensor("loss")
     evaluations = [loss.value(step, mode=modes.EVAL).item() for step in range(4)]
     assert np.mean(np.reshape(evaluations, (2, 2)), axis=1) == pytest.approx(
         logged(plain, "eval_loss"), rel=1e-6
@@ -62,6 +62,27 @@ def test_what_is_saved_is_what_the_trainer_logs(
     assert all(torch.equal(ours_at_end[name], plain_at_end[name]) for name in plain_at_end)
 
 
+def test_a_loss_that_the_trainer_computes(run_recipe: RunRecipe) -> None:
+    names = run_recipe("hugging-face")
+
+    def compute_loss(
+        self: Trainer, model: object, inputs: object, return_outputs: bool = False, **kwargs: object
+    ) -> object:
+        result = Trainer.compute_loss(self, model, inputs, return_outputs, **kwargs)
+        names["hook"].record_tensor_value("loss", result[0] if return_outputs else result)
+        return result
+
+    names["DebuggedTrainer"].compute_loss = compute_loss
+    trainer = names["train"]("computed")
+    trial = create_trial("computed")
+    assert trial.tensor_names(collection="losses") == ["loss_output_0"]
+    losses = logged(trainer, "loss")
+    loss = trial.tensor("loss_output_0")
+    for step in trial.steps(mode=modes.TRAIN):
+        assert loss.value(step, mode=modes.TRAIN).item() == pytest.approx(losses[step], rel=1e-6)
+    assert loss.steps(mode=modes.EVAL) == [0, 1, 2, 3]
+
+
 def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> None:
     names = run_recipe("hugging-face")
     exploding, _ = names["hook"].rule_reports
@@ -69,7 +90,7 @@ def test_a_rule_stops_the_trainer_in_an_orderly_way(run_recipe: RunRecipe) -> No
     # The Trainer has written its summary, as at any other end.
     assert logged(names["trainer"], "train_runtime")
     assert np.isnan(
-        create_trial("runs/hugging-face-wrong").tensor("loss_output_0").value(3, mode=modes.TRAIN)
+        create_trial("runs/hugging-face-wrong").tensor("loss").value(3, mode=modes.TRAIN)
     )
     assert logged(names["trainer"], "loss")[3] == 0.0
 

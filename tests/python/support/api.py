@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -119,6 +120,45 @@ def check_names(
     assert undocumented(lacking | set(differing)) == []
 
 
+def check_passed_on(theirs: dict[str, Any], our_python: str) -> None:
+    """Fails unless what a module of theirs passes on from others can be imported from it here.
+
+    What comes from a module that is absent, or is documented to be missing, need not be there.
+    """
+    homes = {
+        (module, name): described["home"]
+        for module, names in theirs["modules"].items()
+        for name, described in names.items()
+        if described["home"] != module
+        and (described["kind"] == "value" or belongs_to(str(described["home"]), "smdebug"))
+    }
+    assert homes
+    asked = {
+        f"__import__({module!r}, fromlist=[{name!r}]).{name}": (module, name)
+        for module, name in homes
+    }
+    answers = ask(our_python, expressions=asked)["expressions"]
+    lacking = [place for text, place in asked.items() if answers[text].startswith("raises ")]
+    lacking = [place for place in lacking if not is_absent(str(homes[place]))]
+    assert undocumented(".".join(place) for place in lacking) == []
+    # Constants are what they were, unless it is documented how they have changed.
+    values = {
+        place: (theirs["modules"][place[0]][place[1]]["value"], answers[text])
+        for text, place in asked.items()
+        if place not in lacking and homes[place] is None
+    }
+    differing = {place: both for place, both in values.items() if _differ(*both)}
+    differing = {p: both for p, both in differing.items() if undocumented([".".join(p)])}
+    assert not differing, differing
+
+
+def _differ(theirs: str, ours: str) -> bool:
+    """Whether the texts of two constants differ; sets have no order."""
+    if theirs.startswith("[") and ours.startswith("{"):
+        return sorted(ast.literal_eval(theirs)) != sorted(ast.literal_eval(ours))
+    return theirs != ours
+
+
 def undocumented(names: Iterable[str]) -> list[str]:
     """Those that docs/compatibility.md does not have, by a name that ends as they do."""
     text = (Path(__file__).parents[3] / "docs/compatibility.md").read_text(encoding="utf-8")
@@ -184,4 +224,6 @@ def check_framework(
     """check_names() for all modules of a framework's package."""
     modules = [name for name in modules_of(their_python, package) if not is_absent(name)]
     assert package in modules
-    check_names(ask(their_python, modules), ask(our_python, modules), missing, changed)
+    theirs = ask(their_python, modules)
+    check_names(theirs, ask(our_python, modules), missing, changed)
+    check_passed_on(theirs, our_python)

@@ -91,6 +91,6 @@ def make_plan(hook: HookSpec) -> dict[str, Planned]:
         saved = "all" in included or name in included
         plan[name] = plan_collection(hook, spec, saved=saved, configured=True)
     plan["default"].include_regex += hook.include_regex
-    if hook.save_all:
+    if "all" in included:
         plan["all"].include_regex.append(".*")
     return plan

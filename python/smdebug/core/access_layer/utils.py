@@ -7,7 +7,10 @@ import time
 from pathlib import Path
 
 from smdebug import _core
+from smdebug.core.passed_on import passed_on
 from smdebug.core.sagemaker_utils import is_sagemaker_job
+
+__getattr__ = passed_on(__name__)
 
 END_OF_JOB_FILENAME = "training_job_end.ts"
 ENV_RULE_STOP_SIGNAL_FILENAME = "SAGEMAKER_ENV_RULE_STOP_SIGNAL_FILE"

@@ -127,6 +127,26 @@ def test_a_bad_pattern_that_slipped_in_costs_its_collection_alone(
     assert "Linear_weight" in read_run().tensor_names()
 
 
+def test_what_is_no_pattern_is_left_out_and_told_of(make_hook: MakeHook, read_run: ReadRun) -> None:
+    with logged() as texts:
+        hook = make_hook(include_collections=["odd"])
+        hook.get_collection("odd").include_regex.extend(["weight", 3])  # type: ignore[list-item]
+        hook.save_scalar("early", 1)  # The core's hook is made for it.
+        torch_step(hook)
+    assert [text for text in texts if "include_regex: 3 is not a regular expression" in text]
+    assert "Linear_weight" in read_run().tensor_names(collection="odd")
+    assert read_run().has_tensor("early")
+
+
+def test_add_module_tensors_takes_modules_alone(make_hook: MakeHook) -> None:
+    mine = make_hook().get_collection("mine")
+    with pytest.raises(SMDebugTypeError, match=r"module: 'fc' .* a torch\.nn\.Module"):
+        mine.add_module_tensors("fc")
+    with pytest.raises(SMDebugTypeError, match=r"inputs: 'no' .* True or False"):
+        mine.add_module_tensors(torch.nn.Linear(2, 1), inputs="no")  # type: ignore[arg-type]
+    assert mine.modules == {}
+
+
 def torch_step(hook: smd.Hook) -> None:
     net = torch.nn.Linear(2, 1)
     hook.register_module(net)

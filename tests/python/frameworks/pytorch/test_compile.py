@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from smdebug.pytorch import SaveConfig
 from support.log import logged
 from support.torch_hooks import MakeHook, ReadRun
-from support.torch_nets import Net, train
+from support.torch_nets import Net, batches, train
 from torch import nn
 
 if not hasattr(torch, "compile"):
@@ -57,8 +58,6 @@ def bare(fullgraph: bool) -> list[float]:
 def test_a_hook_after_compilation_saves_all_but_the_inside(
     start: int, fullgraph: bool, make_hook: MakeHook, read_run: ReadRun, run_dir: Path
 ) -> None:
-    from smdebug.pytorch import SaveConfig
-
     expected = bare(fullgraph)
     net = Net()
     model = torch.compile(net, backend=BACKEND, fullgraph=fullgraph)
@@ -77,8 +76,6 @@ def test_a_hook_after_compilation_saves_all_but_the_inside(
 def test_a_hook_before_compilation_saves_all_but_inputs_and_outputs(
     start: int, make_hook: MakeHook, read_run: ReadRun
 ) -> None:
-    from smdebug.pytorch import SaveConfig
-
     expected = bare(fullgraph=False)
     net = Net()
     hook = make_hook(save_all=True, save_config=SaveConfig(save_interval=1, start_step=start))
@@ -121,3 +118,38 @@ def test_a_compiled_part_hides_only_what_is_in_it(
     assert {"Net_child.lin.weight", "gradient/Net_child.lin.weight"} <= set(names)
     assert ("child_output_0" in names) == (how == "wrapped")
     assert not [name for name in names if name.startswith(("child.lin_", "child.act_"))]
+
+
+# PyTorch looks at the gradient of the loss when it traces what follows the backward pass.
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")
+def test_a_step_that_is_compiled_as_a_whole(make_hook: MakeHook, read_run: ReadRun) -> None:
+    def train_compiled(net: nn.Module) -> list[float]:
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        compiled = torch.compile(step, backend=BACKEND)
+        return [compiled(x, y).item() for x, y in batches(6)]
+
+    torch.manual_seed(0)
+    expected = train_compiled(Net())
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    net = Net()
+    hook = make_hook(
+        include_collections=["gradients"],
+        save_config=SaveConfig(save_interval=2),
+        forwards_per_step="auto",
+    )
+    hook.register_module(net)
+    assert train_compiled(net) == expected
+    trial = read_run()
+    found = {step: value.item() for step, value in trial.tensor("loss").values().items()}
+    assert found == dict(list(enumerate(expected))[::2])
+    assert trial.tensor("gradient/Net_fc.weight").steps() == [0, 2, 4]
+    assert hook.stats["skipped"] == hook.stats["errors"] == 0

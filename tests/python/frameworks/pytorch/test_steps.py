@@ -10,6 +10,7 @@ import pytest
 import smdebug.pytorch as smd
 import torch
 from smdebug.exceptions import SMDebugValueError
+from support.log import logged
 from support.torch_hooks import MakeHook, ReadRun
 from support.torch_nets import Net, batches, fit
 from torch import Tensor, nn
@@ -98,9 +99,44 @@ def test_steps_are_counted_by_mode(make_hook: MakeHook, read_run: ReadRun) -> No
     assert trial.global_step(smd.modes.EVAL, 2) == 8
 
 
-def test_a_wrong_mode_is_refused(make_hook: MakeHook) -> None:
-    with pytest.raises(SMDebugValueError, match="Invalid mode"):
-        make_hook().set_mode("train")  # type: ignore[arg-type]
+def test_a_mode_may_be_given_by_its_name(make_hook: MakeHook) -> None:
+    hook = make_hook(forwards_per_step=2)
+    net = Net()
+    hook.register_module(net)
+    for name, mode in (("train", smd.modes.TRAIN), ("EVAL", smd.modes.EVAL)):
+        hook.set_mode(name)
+        assert hook.mode is mode
+    hook.set_mode("train")
+    for x, _ in batches(4):
+        hook.set_mode("train")  # No other mode, so that the step goes on.
+        net(x)
+    assert hook.mode_steps[smd.modes.TRAIN] == 1
+
+
+@pytest.mark.parametrize("wrong", ["trian", 5, None])
+def test_a_wrong_mode_is_told_and_changes_nothing(wrong: Any, make_hook: MakeHook) -> None:
+    hook = make_hook(save_all=True)
+    net = Net()
+    hook.register_module(net)
+    hook.set_mode(smd.modes.EVAL)
+    net(torch.ones(2, 4))
+    with logged() as said:
+        hook.set_mode(wrong)
+        net(torch.ones(2, 4))
+        hook.close()
+    assert hook.mode is smd.modes.EVAL
+    assert hook.mode_steps == {smd.modes.EVAL: 1, smd.modes.GLOBAL: 1}
+    assert hook.stats["skipped"] == 1
+    text = f"mode: '{wrong}' is not allowed; expected one of TRAIN, EVAL, PREDICT, GLOBAL"
+    assert [line for line in said if text in line]
+
+
+def test_a_strict_hook_refuses_a_wrong_mode(
+    make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMDEBUG_STRICT", "1")
+    with pytest.raises(SMDebugValueError, match="mode: 'trian' is not allowed"):
+        make_hook().set_mode("trian")
 
 
 def test_gradients_are_not_saved_in_evaluation(make_hook: MakeHook, read_run: ReadRun) -> None:

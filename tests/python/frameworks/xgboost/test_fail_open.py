@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import smdebug.xgboost as smd
 import xgboost as xgb
 from smdebug.core.hook import BaseHook
-from support.fail_open import AtStep, Core, FailOpen, ledger_of
+from smdebug.exceptions import SMDebugTypeError
+from support.fail_open import AtStep, Core, FailOpen, Wrong, ledger_of
 from support.xgboost_hooks import MakeHook, ReadRun, matrix, train
 
 
@@ -57,11 +58,16 @@ class TestFailOpen(FailOpen):
     steps = 5
     core_calls = (
         *("Hook", "TensorNames", "XgboostImportance", "xgboost_trees", "built_in_collections"),
-        *("check_patterns", "Hook.begin_step", "Hook.are_due", "Hook.due_key", "Hook.end_step"),
+        *("unusable_collections", "Hook.add_hints"),
+        *("Hook.begin_step", "Hook.are_due", "Hook.due_key", "Hook.end_step"),
         *("Hook.save", "Hook.save_as", "Hook.save_importance", "Hook.save_items"),
         *("Hook.save_many", "Hook.save_numbers", "Hook.set_mode", "Hook.leave_out", "Hook.close"),
         "Hook.flush",
     )
+
+    wrong: ClassVar[Wrong] = {
+        "hyperparameters": ({"hyperparameters": "eta"}, SMDebugTypeError, "hyperparameters.*dict"),
+    }
 
     @pytest.fixture
     def make_full_hook(self, make_hook: MakeHook) -> MakeHook:

@@ -174,10 +174,36 @@ def test_reductions_of_a_collection(make_hook: MakeHook, read_run: ReadRun) -> N
     assert mean == pytest.approx(booster.predict(data).mean())
 
 
-def test_a_reduction_config_of_the_hook_is_told_to_have_no_effect(make_hook: MakeHook) -> None:
+@pytest.mark.parametrize("raw", [False, True])
+def test_the_reduction_config_of_the_hook(
+    raw: bool, make_hook: MakeHook, read_run: ReadRun
+) -> None:
     from smdebug import ReductionConfig
 
-    with logged() as texts:
-        hook = make_hook(reduction_config=ReductionConfig(reductions=["mean"]))
-    assert any("reduction_config has no effect" in text for text in texts)
-    assert hook.reduction_config is None
+    data = matrix()
+    hook = make_hook(
+        include_collections=["predictions", "labels", "hyperparameters"],
+        reduction_config=ReductionConfig(["mean"], norms=["l1"], save_raw_tensor=raw),
+        hyperparameters={"eta": 0.3, "objective": "binary:logistic"},
+        validation_data=data,
+    )
+    hook.get_collection("labels").reduction_config = ReductionConfig(save_raw_tensor=True)
+    booster = train(hook, data, rounds=1)
+    trial = read_run()
+    predictions = trial.tensor("predictions")
+    assert predictions.reduction_values(0) == pytest.approx(
+        {
+            ("mean", False): booster.predict(data).mean(dtype=float),
+            ("l1", False): booster.predict(data).sum(dtype=float),
+        }
+    )
+    assert (predictions.saved(0)[0] is not None) == raw
+    # A collection's own goes first, and what is one number is saved as it is.
+    for name in ("labels", "train-logloss"):
+        assert (trial.tensor(name).saved(0)[0] is not None, trial.tensor(name).saved(0)[1]) == (
+            True,
+            [],
+        )
+    assert trial.tensor("hyperparameters/eta").reduction_value(0, "mean") == 0.3
+    # A string has no reductions.
+    assert trial.has_tensor("hyperparameters/objective") == raw

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smdebug::config {
+
+// A part of a model, by the name that its inputs and outputs have.
+struct NamedModule {
+  std::string name;
+  std::string class_name;
+};
+
+// `regex`, widened so that it takes the inputs and outputs of those `modules`,
+// too, that it would take if they were called by their class: "ReLU" takes
+// "3_output_0" if 3 is a ReLU. Left as it is if there are none, and if it takes
+// one of `names` or of the modules by its own name: then it means names. Throws
+// ConfigError for a regex that does not compile.
+std::string WithClasses(std::string_view regex,
+                        std::span<const NamedModule> modules,
+                        std::span<const std::string> names);
+
+// The regex that takes all inputs, or all outputs, of these modules alone.
+std::string ModulePattern(std::span<const std::string> modules, bool inputs,
+                          bool outputs);
+
+}  // namespace smdebug::config

@@ -1,0 +1,209 @@
+#include "src/hook/unmatched.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/config/framework.h"
+#include "src/config/nearest.h"
+
+namespace smdebug::hook {
+namespace {
+
+// Of more names than these, the rest is not looked at for a likely one.
+constexpr size_t kMostCandidates = 2000;
+constexpr size_t kMostExamples = 3;
+constexpr size_t kShortestWord = 3;
+
+bool IsOfWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+// The runs of letters and digits in a name or a regex that say something.
+std::vector<std::string> Words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  const auto add = [&] {
+    if (word.size() >= kShortestWord) words.push_back(word);
+    word.clear();
+  };
+  for (const char c : text) {
+    if (IsOfWord(c)) {
+      word.push_back(c);
+    } else {
+      add();
+    }
+  }
+  add();
+  return words;
+}
+
+// What a regex may have been meant to match: names, and words of names.
+std::vector<std::string> Candidates(std::span<const std::string_view> seen,
+                                    std::span<const std::string> others,
+                                    std::span<const std::string> hints) {
+  std::set<std::string> found(hints.begin(), hints.end());
+  const auto add = [&found](std::string_view name) {
+    if (found.size() >= kMostCandidates) return;
+    found.emplace(name);
+    for (std::string& word : Words(name)) found.insert(std::move(word));
+  };
+  for (const std::string_view name : seen) add(name);
+  for (const std::string& name : others) add(name);
+  return {found.begin(), found.end()};
+}
+
+// "did you mean 'a' or 'b'?", by the words of a regex; empty if nothing is
+// near.
+std::string Meant(const std::vector<std::string>& asked,
+                  const std::vector<std::string>& candidates) {
+  std::vector<std::string> near;
+  for (const std::string& text : asked) {
+    for (const std::string& word : Words(text)) {
+      if (std::ranges::binary_search(candidates, word)) continue;  // Is right.
+      for (std::string& name : config::NearNames(word, candidates, 2)) {
+        if (std::ranges::find(near, name) == near.end()) {
+          near.push_back(std::move(name));
+        }
+      }
+    }
+  }
+  if (near.empty()) return {};
+  return fmt::format("; did you mean '{}'?", fmt::join(near, "' or '"));
+}
+
+std::string Examples(std::span<const std::string_view> seen,
+                     std::span<const std::string> others) {
+  std::vector<std::string_view> names(seen.begin(), seen.end());
+  names.insert(names.end(), others.begin(), others.end());
+  if (names.empty()) return "; the hook was given no tensor";
+  std::ranges::sort(names);
+  const size_t shown = std::min(names.size(), kMostExamples);
+  return fmt::format(
+      "; there is '{}'{}",
+      fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown),
+                "', '"),
+      names.size() > shown ? ", ..." : "");
+}
+
+bool AnyMatches(const base::Regex& regex,
+                std::span<const std::string_view> seen) {
+  return std::ranges::any_of(
+      seen, [&](std::string_view name) { return regex.Search(name); });
+}
+
+}  // namespace
+
+Unmatched::Unmatched(const HookConfig& config, const config::Plan& plan) {
+  const auto defaults = config::DefaultIncluded(config.framework);
+  const auto built_ins = BuiltInCollections(config.framework);
+  const auto is_default = [&](std::string_view name) {
+    return std::ranges::find(defaults, name) != defaults.end();
+  };
+  std::vector<Asked> of_defaults;
+  for (const auto& [name, planned] : plan) {
+    if (!planned.saved) continue;
+    const auto built_in = built_ins.find(name);
+    Asked asked =
+        Ask(config.framework, planned,
+            built_in == built_ins.end() ? nullptr : &built_in->second);
+    const bool is_listed =
+        std::ranges::find(config.include_collections, name) !=
+        config.include_collections.end();
+    const bool has_own = !asked.regexes.empty() || !asked.names.empty();
+    if (has_own || (is_listed && !is_default(name))) {
+      asked_.push_back(std::move(asked));
+    } else if (is_default(name)) {
+      of_defaults.push_back(std::move(asked));
+    }
+  }
+  if (asked_.empty()) asked_ = std::move(of_defaults);
+}
+
+Unmatched::Asked Unmatched::Ask(Framework framework,
+                                const config::PlannedCollection& planned,
+                                const Collection* built_in) {
+  const Collection& collection = planned.collection;
+  Asked asked;
+  asked.planned = &planned;
+  for (const base::Regex& regex : planned.regexes) {
+    const bool is_frameworks =
+        built_in != nullptr &&
+        std::ranges::find(built_in->include_regex, regex.pattern()) !=
+            built_in->include_regex.end();
+    if (!is_frameworks) asked.regexes.push_back(&regex);
+  }
+  asked.names.assign(collection.tensor_names.begin(),
+                     collection.tensor_names.end());
+  if (asked.regexes.empty() && asked.names.empty()) {
+    asked.foreign = config::OtherFrameworks(framework, collection.name);
+  }
+  return asked;
+}
+
+void Unmatched::AddHints(std::span<const std::string> hints) {
+  hints_.insert(hints_.end(), hints.begin(), hints.end());
+}
+
+bool Unmatched::HasWork(const IsDue& is_due) const {
+  return std::ranges::any_of(
+      asked_, [&](const Asked& asked) { return asked.IsReady(is_due); });
+}
+
+std::vector<std::string> Unmatched::Settle(
+    const IsDue& is_due, std::span<const std::string_view> seen,
+    std::span<const std::string> others) {
+  std::vector<Asked> due;
+  std::erase_if(asked_, [&](const Asked& asked) {
+    if (!asked.IsReady(is_due)) return false;
+    due.push_back(asked);
+    return true;
+  });
+  std::vector<std::string> messages;
+  for (const Asked& asked : due) {
+    std::string message = Tell(asked, seen, others);
+    if (!message.empty()) messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+std::string Unmatched::Tell(const Asked& asked,
+                            std::span<const std::string_view> seen,
+                            std::span<const std::string> others) const {
+  const Collection& collection = asked.planned->collection;
+  if (!asked.foreign.empty()) {
+    if (!collection.tensor_names.empty()) return {};  // By SaveTensor().
+    return fmt::format(
+        "Collection {} takes nothing here: only the hooks of {} fill it",
+        collection.name, asked.foreign);
+  }
+  std::vector<std::string> unmatched;
+  for (const base::Regex* regex : asked.regexes) {
+    if (!AnyMatches(*regex, seen)) unmatched.push_back(regex->pattern());
+  }
+  for (const std::string& name : asked.names) {
+    if (std::ranges::find(seen, name) == seen.end()) unmatched.push_back(name);
+  }
+  if (!unmatched.empty()) {
+    const std::string meant =
+        Meant(unmatched, Candidates(seen, others, hints_));
+    return fmt::format("Collection {}: no tensor so far matches '{}'{}",
+                       collection.name, fmt::join(unmatched, "' or '"),
+                       meant.empty() ? Examples(seen, others) : meant);
+  }
+  const bool takes_any =
+      !asked.regexes.empty() || !asked.names.empty() ||
+      !collection.tensor_names.empty() ||
+      std::ranges::any_of(asked.planned->regexes, [&](const auto& regex) {
+        return AnyMatches(regex, seen);
+      });
+  if (takes_any) return {};
+  return fmt::format("Collection {}: there is no tensor for it so far{}",
+                     collection.name, Examples(seen, others));
+}
+
+}  // namespace smdebug::hook
