@@ -109,7 +109,13 @@ std::atomic<Watchman*> watchman{nullptr};
 
 void GuardTermination(milliseconds grace) {
   const std::lock_guard lock(installing);
-  if (watchman == nullptr || owner != getpid()) watchman = new Watchman;
+  if (watchman == nullptr || owner != getpid()) {
+    try {
+      watchman = new Watchman;
+    } catch (const std::system_error&) {
+      return;  // No thread or descriptor is left: the handler stands alone.
+    }
+  }
   watchman.load()->set_grace(grace);
   struct sigaction now {};
   if (sigaction(SIGTERM, nullptr, &now) != 0) return;

@@ -144,22 +144,26 @@ INSTANTIATE_TEST_SUITE_P(Points, SetAsideCrashTest,
                                            "after_enter:1"),
                          NameOfPoint);
 
-using OwnFilesCrashTest = CrashTest;
+class OwnFilesCrashTest : public CrashTest {
+ protected:
+  // Worker 0 of two, which is killed and comes again.
+  static VictimOptions First(std::string kill_at) {
+    return {.tag = 1, .workers = 2, .kill_at = std::move(kill_at)};
+  }
+  // Worker 1, which closes when the other has.
+  static VictimOptions Lasting() {
+    return {.tag = 1, .rank = 1, .workers = 2, .outlives = 0};
+  }
+};
 
 TEST_P(OwnFilesCrashTest, AWorkerThatComesAgainMovesWhatItLeftToOnePlace) {
-  const auto of_two = [](int64_t rank, std::string kill_at) {
-    return VictimOptions{
-        .tag = 1, .rank = rank, .workers = 2, .kill_at = std::move(kill_at)};
-  };
-  VictimOptions lasting = of_two(1, "");
-  lasting.outlives = 0;
-  Victim other(run_, lasting);
+  Victim other(run_, Lasting());
   other.AwaitLines(1);
-  ASSERT_TRUE(RunVictim(run_, of_two(0, "after_index_publish:3")));
+  ASSERT_TRUE(RunVictim(run_, First("after_index_publish:3")));
   // A second kill at the same point must not lead elsewhere.
-  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
-  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
-  ASSERT_FALSE(RunVictim(run_, of_two(0, "")));
+  ASSERT_TRUE(RunVictim(run_, First(GetParam())));
+  ASSERT_TRUE(RunVictim(run_, First(GetParam())));
+  ASSERT_FALSE(RunVictim(run_, First("")));
   other.AwaitEnd();
   EXPECT_EQ(other.exit_code(), 0) << other.output();
 
@@ -175,16 +179,10 @@ TEST_P(OwnFilesCrashTest, AWorkerThatComesAgainMovesWhatItLeftToOnePlace) {
 }
 
 TEST_P(OwnFilesCrashTest, TheNextJobEndsWhatTheWorkerBegan) {
-  const auto of_two = [](int64_t rank, std::string kill_at) {
-    return VictimOptions{
-        .tag = 1, .rank = rank, .workers = 2, .kill_at = std::move(kill_at)};
-  };
-  VictimOptions lasting = of_two(1, "");
-  lasting.outlives = 0;
-  Victim other(run_, lasting);
+  Victim other(run_, Lasting());
   other.AwaitLines(1);
-  ASSERT_TRUE(RunVictim(run_, of_two(0, "after_index_publish:3")));
-  ASSERT_TRUE(RunVictim(run_, of_two(0, GetParam())));
+  ASSERT_TRUE(RunVictim(run_, First("after_index_publish:3")));
+  ASSERT_TRUE(RunVictim(run_, First(GetParam())));
   other.Kill();
   other.AwaitEnd();
   ASSERT_TRUE(RunVictim(run_, {.tag = 2, .kill_at = GetParam()}));
