@@ -25,6 +25,14 @@ constexpr uint64_t kSmallBytes = uint64_t{16} << 10;
 // Tensors that wait for the next step.
 constexpr size_t kMostWaiting = 10'000;
 
+// Where readers find the scalars that are metrics of the job.
+constexpr std::string_view kMetrics = "sm_metrics";
+
+std::string_view OriginalName(std::string_view /*name*/) { return {}; }
+std::string_view OriginalName(const TensorName& name) {
+  return name.original_name();
+}
+
 }  // namespace
 
 std::shared_ptr<TensorPlan> Recorder::FindLocked(std::string_view name) {
@@ -74,6 +82,7 @@ bool Recorder::ChooseLocked(Name& name, CapturedTensor& captured) {
   captured.form = selector_->FormNow(*plan);
   if (captured.form == nullptr) return false;
   captured.plan = plan;
+  captured.original_name = OriginalName(name);
   return true;
 }
 
@@ -343,6 +352,7 @@ void Recorder::SaveScalar(std::string_view name, double value,
       CountClosed("scalar", name);
       return true;
     }
+    if (options.sm_metric) selector_->Enlist(scalar.name, kMetrics);
     has_begun = counter_.step() >= 0;
     if (options.step && *options.step > counter_.step()) {
       // The other half is left for what is on its way to the writer, or no
