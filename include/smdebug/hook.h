@@ -90,6 +90,9 @@ struct ScalarOptions {
   // A metric of the job: readers find "scalar/<name>" in the collection
   // sm_metrics, which is made if missing.
   bool sm_metric = false;
+
+  // Which of the hook's workers has it: see SaveOptions.
+  std::optional<size_t> worker = {};
 };
 
 struct SaveOptions {
@@ -367,6 +370,10 @@ class Hook {
   // Whether `is_so` holds for one of the recorders, the first being asked first.
   template <typename Predicate>
   bool AnyOf(const Predicate& is_so) const;
+
+  // The recorder of a worker. Null if there is none, which is counted for
+  // `name`; a strict hook throws.
+  hook::Recorder* Find(size_t worker, std::string_view name);
 
   // Save() for one worker and either kind of name.
   template <typename Name>

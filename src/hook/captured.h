@@ -67,6 +67,7 @@ struct CapturedScalar {
   double value = 0;
   double wall_time = 0;
   Stamp stamp = {};
+  bool is_metric = false;  // Of the job: ScalarOptions::sm_metric.
 };
 
 // Bytes of memory that each takes, but for the content.

@@ -110,6 +110,15 @@ Hook::~Hook() {
   std::ranges::for_each(others_, let_go);
 }
 
+hook::Recorder* Hook::Find(size_t worker, std::string_view name) {
+  if (worker == 0) return recorder_.get();
+  if (worker <= others_.size()) return others_[worker - 1].get();
+  const ConfigError error("worker", std::to_string(worker),
+                          fmt::format("0 to {}", others_.size()));
+  if (LeaveOut(name, error.what())) throw error;
+  return nullptr;
+}
+
 void Hook::Configure(HookConfig config) {
   for (const auto& other : others_) other->Configure(config);
   recorder_->Configure(std::move(config));
@@ -271,14 +280,9 @@ void Hook::Save(std::string_view name, const TensorView& tensor,
   if (IsIdle()) return;
   TensorName once{std::string(name), std::string(options.original_name)};
   if (!options.worker) return Save(once, tensor);
-  if (*options.worker > others_.size()) {
-    const ConfigError error("worker", std::to_string(*options.worker),
-                            fmt::format("0 to {}", others_.size()));
-    if (LeaveOut(name, error.what())) throw error;
-    return;
+  if (hook::Recorder* const one = Find(*options.worker, name)) {
+    SaveIn(*one, once, tensor);
   }
-  SaveIn(*options.worker == 0 ? *recorder_ : *others_[*options.worker - 1],
-         once, tensor);
 }
 
 void Hook::SaveAs(std::span<const std::string_view> names,
@@ -306,8 +310,13 @@ void Hook::SaveTensorForNextStep(
 
 void Hook::SaveScalar(std::string_view name, double value,
                       const ScalarOptions& options) {
-  ForEach("capture",
-          [&](hook::Recorder& one) { one.SaveScalar(name, value, options); });
+  const auto save = [&](hook::Recorder& one) {
+    one.SaveScalar(name, value, options);
+  };
+  if (!options.worker) return ForEach("capture", save);
+  if (hook::Recorder* const one = Find(*options.worker, name)) {
+    one->Guard("capture", [&] { save(*one); });
+  }
 }
 
 int64_t Hook::step() const { return recorder_->counter().step(); }

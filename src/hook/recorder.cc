@@ -21,6 +21,9 @@
 namespace smdebug::hook {
 namespace {
 
+// Where readers find the scalars that are metrics of the job.
+constexpr std::string_view kMetrics = "sm_metrics";
+
 HookConfig Checked(HookConfig config, const Worker& worker) {
   Validate(config);
   Check(worker);
@@ -371,6 +374,9 @@ void Recorder::EndStepLocked() {
 
 void Recorder::SubmitLocked(bool last_of_step) {
   batch_.stamp = begun_;
+  for (const CapturedScalar& scalar : batch_.scalars) {
+    if (scalar.is_metric) selector_->Enlist(scalar.name, kMetrics);
+  }
   batch_.collections = selector_->TakeChanges();
   batch_.last_of_step = last_of_step;
   const uint64_t held = HeldBytes(batch_);

@@ -25,9 +25,6 @@ constexpr uint64_t kSmallBytes = uint64_t{16} << 10;
 // Tensors that wait for the next step.
 constexpr size_t kMostWaiting = 10'000;
 
-// Where readers find the scalars that are metrics of the job.
-constexpr std::string_view kMetrics = "sm_metrics";
-
 std::string_view OriginalName(std::string_view /*name*/) { return {}; }
 std::string_view OriginalName(const TensorName& name) {
   return name.original_name();
@@ -343,7 +340,8 @@ void Recorder::SaveScalar(std::string_view name, double value,
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
       .value = value,
       .wall_time =
-          options.timestamp ? *options.timestamp : base::WallSeconds()};
+          options.timestamp ? *options.timestamp : base::WallSeconds(),
+      .is_metric = options.sm_metric};
   bool has_begun = true;
   const auto add = [&] {
     const base::MutexLock lock(mu_);
@@ -352,7 +350,6 @@ void Recorder::SaveScalar(std::string_view name, double value,
       CountClosed("scalar", name);
       return true;
     }
-    if (options.sm_metric) selector_->Enlist(scalar.name, kMetrics);
     has_begun = counter_.step() >= 0;
     if (options.step && *options.step > counter_.step()) {
       // The other half is left for what is on its way to the writer, or no
