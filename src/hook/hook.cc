@@ -278,11 +278,15 @@ void Hook::Save(TensorName& name, const TensorView& tensor) {
 void Hook::Save(std::string_view name, const TensorView& tensor,
                 const SaveOptions& options) {
   if (IsIdle()) return;
+  const auto save = [&](auto& as) {
+    if (!options.worker) return Save(as, tensor);
+    if (hook::Recorder* const one = Find(*options.worker, name)) {
+      SaveIn(*one, as, tensor);
+    }
+  };
+  if (options.original_name.empty()) return save(name);
   TensorName once{std::string(name), std::string(options.original_name)};
-  if (!options.worker) return Save(once, tensor);
-  if (hook::Recorder* const one = Find(*options.worker, name)) {
-    SaveIn(*one, once, tensor);
-  }
+  save(once);
 }
 
 void Hook::SaveAs(std::span<const std::string_view> names,
