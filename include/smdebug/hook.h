@@ -188,9 +188,10 @@ class Hook {
 
   // For a process that is several workers of a job, as one that trains on
   // several devices: each has files of its own. Steps, modes and settings are
-  // those of all of them, and what is saved without naming a worker is saved for
-  // each. They share runtime.buffer_bytes; observers and TensorBoard get what
-  // the first one saves. Without a `storage` each is opened from config.out_dir.
+  // those of all of them, and what is saved without naming a worker is saved
+  // for each. They share runtime.buffer_bytes; observers and TensorBoard get
+  // what the first one saves. Without a `storage` each is opened from
+  // config.out_dir.
   //
   // Throws as the constructor does, and ConfigError for workers that are none,
   // have the name of another, are more than the job has or do not agree on how
@@ -367,7 +368,8 @@ class Hook {
   // Calls `body` with the recorder of each worker, as Recorder::Guard() does.
   template <typename Body>
   void ForEach(std::string_view kind, const Body& body);
-  // Whether `is_so` holds for one of the recorders, the first being asked first.
+  // Whether `is_so` holds for one of the recorders, the first being asked
+  // first.
   template <typename Predicate>
   bool AnyOf(const Predicate& is_so) const;
 

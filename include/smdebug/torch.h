@@ -84,8 +84,8 @@ class TorchHook {
   }
 
   // Puts the inputs or outputs of a part of a registered model, and no other
-  // tensors, into `collection`, which is made if missing and saved from then on.
-  // Before the first step. Throws Error for what is in no registered model,
+  // tensors, into `collection`, which is made if missing and saved from then
+  // on. Before the first step. Throws Error for what is in no registered model,
   // ConfigError if neither is asked for, and as Hook::Configure() does.
   template <typename Module>
   void AddModuleTensors(std::string_view collection, Module&& module,

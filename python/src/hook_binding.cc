@@ -191,7 +191,8 @@ void InitHook(nb::module_& m) {
           },
           "name"_a, "tensor"_a.none(), "original_name"_a = "",
           "worker"_a = nb::none(),
-          "Saves a tensor for each worker of the hook, or for one, counted from "
+          "Saves a tensor for each worker of the hook, or for one, counted "
+          "from "
           "0.")
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)

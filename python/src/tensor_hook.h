@@ -104,7 +104,8 @@ class TensorHook {
   std::vector<bool> PrefixesAreDue(nanobind::list prefixes);
 
  private:
-  // Save() for either kind of name; `options` are those of Hook::Save(), if any.
+  // Save() for either kind of name; `options` are those of Hook::Save(), if
+  // any.
   template <typename Name, typename... Options>
   void SaveNamed(Name& name, std::string_view text, nanobind::handle tensor,
                  const Options&... options);

@@ -175,7 +175,7 @@ void Hook::EndStep() {
 bool Hook::Flush(std::optional<std::chrono::milliseconds> timeout) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
-  bool is_flushed = true;
+  size_t flushed = 0;
   ForEach("call", [&](hook::Recorder& one) {
     std::optional<std::chrono::milliseconds> left = timeout;
     if (left) {
@@ -183,9 +183,9 @@ bool Hook::Flush(std::optional<std::chrono::milliseconds> timeout) {
                       *left - std::chrono::floor<std::chrono::milliseconds>(
                                   Clock::now() - begin));
     }
-    is_flushed &= one.Flush(left);
+    if (one.Flush(left)) ++flushed;
   });
-  return is_flushed && !recorder_->InChild();
+  return flushed == 1 + others_.size();
 }
 
 bool Hook::StepIsDue() const noexcept {
@@ -261,11 +261,13 @@ void Hook::SaveIn(hook::Recorder& recorder, Name& name,
 }
 
 void Hook::Save(std::string_view name, const TensorView& tensor) {
+  if (recorder_->IsIdle() && others_.empty()) return;
   SaveIn(*recorder_, name, tensor);
   for (const auto& other : others_) SaveIn(*other, name, tensor);
 }
 
 void Hook::Save(TensorName& name, const TensorView& tensor) {
+  if (recorder_->IsIdle() && others_.empty()) return;
   SaveIn(*recorder_, name, tensor);
   // What it keeps is of one recorder.
   for (const auto& other : others_) {

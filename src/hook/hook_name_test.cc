@@ -130,8 +130,7 @@ TEST_F(TensorNameTest, TheOriginalNameIsKeptBesideTheShape) {
   TensorName kernel("conv/weights/conv/kernel:0", "conv/kernel:0");
   hook->BeginStep();
   hook->Save(kernel, view);
-  hook->Save("gradients/conv/kernelGrad", view,
-             {.original_name = "AddN_3:0"});
+  hook->Save("gradients/conv/kernelGrad", view, {.original_name = "AddN_3:0"});
   hook->Save("plain", view);
   hook->Close();
   EXPECT_EQ(OriginalAt0(*storage_, kernel.text()), "conv/kernel:0");

@@ -21,12 +21,12 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::ReadAt;
 using testing::ReadIndex;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
+using ::testing::SizeIs;
 using testing::Steps;
 
 // Where a scalar says it was saved, and what it was.
@@ -376,9 +376,8 @@ TEST_F(HookScalarTest, MetricsOfTheJobAreInTheirCollection) {
   hook->SaveScalar("late", 0.5, {.step = 5, .sm_metric = true});
   hook->SaveScalar("lr", 0.1);
   hook->Close();
-  EXPECT_THAT(
-      MembersOf(*storage_, "sm_metrics"),
-      ElementsAre("scalar/accuracy", "scalar/first", "scalar/late"));
+  EXPECT_THAT(MembersOf(*storage_, "sm_metrics"),
+              ElementsAre("scalar/accuracy", "scalar/first", "scalar/late"));
   EXPECT_THAT(AllOf("scalar/accuracy"), SizeIs(1));
 }
 

@@ -22,13 +22,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 using testing::Keys;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
+using ::testing::SizeIs;
 using testing::Steps;
+using ::testing::UnorderedElementsAre;
 
 // As TensorFlow names them, and as file names have them.
 const std::vector<std::string> kDevices = {
@@ -184,10 +184,10 @@ TEST_F(HookWorkersTest, EveryWayToSaveReachesAllOfThem) {
   hook->SaveScalar("lr", 0.5);
   hook->Close();
   for (const std::string& worker : {kFirst, kSecond}) {
-    EXPECT_THAT(ReadStep(*storage_, 0, worker),
-                UnorderedElementsAre(Key("waited"), Key("named"), Key("a"),
-                                     Key("b"), Key("joined"),
-                                     Key("scalar/lr")));
+    EXPECT_THAT(
+        ReadStep(*storage_, 0, worker),
+        UnorderedElementsAre(Key("waited"), Key("named"), Key("a"), Key("b"),
+                             Key("joined"), Key("scalar/lr")));
   }
 }
 
@@ -198,12 +198,10 @@ TEST_F(HookWorkersTest, AScalarMayBeOfOne) {
   hook->SaveScalar("loss", 2, {.worker = 1});
   hook->SaveScalar("loss", 3, {.worker = 2});
   hook->Close();
-  EXPECT_THAT(
-      ReadStep(*storage_, 0, kFirst).at("scalar/loss").As<double>(),
-      ElementsAre(1));
-  EXPECT_THAT(
-      ReadStep(*storage_, 0, kSecond).at("scalar/loss").As<double>(),
-      ElementsAre(2));
+  EXPECT_THAT(ReadStep(*storage_, 0, kFirst).at("scalar/loss").As<double>(),
+              ElementsAre(1));
+  EXPECT_THAT(ReadStep(*storage_, 0, kSecond).at("scalar/loss").As<double>(),
+              ElementsAre(2));
   EXPECT_EQ(hook->stats().skipped, 1);
 }
 
@@ -290,8 +288,8 @@ TEST_F(HookWorkersTest, TensorboardHasTheFirst) {
   const auto board = OpenMemoryStorage();
   HookConfig config = OfAll();
   config.export_tensorboard = true;
-  auto hook = Hook::OfWorkers(config, Worker::OfDevices(kDevices), {}, storage_,
-                              board);
+  auto hook =
+      Hook::OfWorkers(config, Worker::OfDevices(kDevices), {}, storage_, board);
   hook->BeginStep();
   SaveFloats(*hook, "x", {1, 2});
   hook->Close();
@@ -363,8 +361,8 @@ TEST(WorkerNameTest, ThoseOfDevicesAreWrittenAsSmdebug10WritesThem) {
 
 TEST(WorkerNameTest, WhatIsNoDeviceHasNoSlash) {
   for (const std::string name : {"", "a/b", "../x", "/a\nb"}) {
-    EXPECT_THROW(Hook(SaveEverything(), {.name = name}, {},
-                      OpenMemoryStorage(), nullptr),
+    EXPECT_THROW(Hook(SaveEverything(), {.name = name}, {}, OpenMemoryStorage(),
+                      nullptr),
                  ConfigError)
         << name;
   }

@@ -339,8 +339,7 @@ void Recorder::SaveScalar(std::string_view name, double value,
   CapturedScalar scalar = {
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
       .value = value,
-      .wall_time =
-          options.timestamp ? *options.timestamp : base::WallSeconds(),
+      .wall_time = options.timestamp ? *options.timestamp : base::WallSeconds(),
       .is_metric = options.sm_metric};
   bool has_begun = true;
   const auto add = [&] {

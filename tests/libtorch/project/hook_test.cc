@@ -142,9 +142,8 @@ TEST_F(TorchHookTest, ACollectionTakesTheTensorsOfOneModule) {
   torch::nn::Sequential net;
   for (int i = 0; i < 12; ++i) net->push_back(torch::nn::Linear(3, 3));
   {
-    TorchHook hook(
-        {.out_dir = run(),
-         .save_config = SaveConfig::Every({.save_interval = 1})});
+    TorchHook hook({.out_dir = run(),
+                    .save_config = SaveConfig::Every({.save_interval = 1})});
     hook.Register(net);
     hook.AddModuleTensors("mine", *net->ptr(1), /*inputs=*/true);
     hook.AddModuleTensors("mine", *net->ptr(3), true, false);
