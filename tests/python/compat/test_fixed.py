@@ -234,7 +234,7 @@ def test_metrics_of_the_job_are_in_their_collection(
     driver: Driver, tmp_path: Path, spec: HookSpec
 ) -> None:
     metric = SaveScalar("accuracy", 0.5, sm_metric=True)
-    actions = [BeginStep(), Save("w", WEIGHT), metric, SaveScalar("lr", 0.1)]
+    actions: list[Action] = [BeginStep(), Save("w", WEIGHT), metric, SaveScalar("lr", 0.1)]
     driver.play(Scenario([replace(spec, save_all=True)], actions), tmp_path)
     trial = open_run(Path(spec.out_dir))
     assert trial.tensor_names(collection="sm_metrics") == ["scalar/accuracy"]
