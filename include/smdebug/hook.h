@@ -199,7 +199,7 @@ class Hook {
   static std::unique_ptr<Hook> OfWorkers(
       HookConfig config, std::span<const Worker> workers,
       RuntimeOptions runtime = RuntimeOptions::FromEnvironment(),
-      std::shared_ptr<Storage> storage = nullptr,
+      const std::shared_ptr<Storage>& storage = nullptr,
       std::shared_ptr<Storage> tensorboard = nullptr);
 
   Hook(const Hook&) = delete;

@@ -44,7 +44,7 @@ std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
 std::unique_ptr<Hook> Hook::OfWorkers(HookConfig config,
                                       std::span<const Worker> workers,
                                       RuntimeOptions runtime,
-                                      std::shared_ptr<Storage> storage,
+                                      const std::shared_ptr<Storage>& storage,
                                       std::shared_ptr<Storage> tensorboard) {
   hook::Check(workers);
   if (config.include_workers == IncludeWorkers::kAll) {

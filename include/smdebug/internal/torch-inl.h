@@ -97,7 +97,7 @@ inline void TorchHook::AddTensorsOf(std::string_view collection,
                 " is in no registered model");
   }
   if (!inputs && !outputs) {
-    throw ConfigError("outputs", "false", "true, or true inputs");
+    throw ConfigError("outputs", "false", "true unless inputs are asked for");
   }
   const std::string& prefix = found->second.input_prefix;
   const std::string name[] = {prefix.substr(0, prefix.rfind("_input_"))};
