@@ -114,6 +114,10 @@ int smdebug_save_to(smdebug_hook* hook, const char* name,
 /* Saves one number at any step, as "scalar/<name>". */
 int smdebug_save_scalar(smdebug_hook* hook, const char* name, double value);
 
+/* The same for a metric of the job, which is put into the collection
+ * sm_metrics. */
+int smdebug_save_metric(smdebug_hook* hook, const char* name, double value);
+
 /* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus

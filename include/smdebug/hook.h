@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "smdebug/config.h"
 #include "smdebug/mode.h"
@@ -23,14 +24,22 @@ class Recorder;
 struct TensorPlan;
 }  // namespace hook
 
-// Who writes: one process of a job.
+// Who writes: one process of a job, or one device of a process that trains on
+// several.
 struct Worker {
+  // Up to 200 bytes. That of a device starts with '/', as TensorFlow names it;
+  // "/job:worker/device:GPU:0" is "_job-worker_device-GPU-0" in file names, and
+  // readers turn '_' and '-' back.
   std::string name = "worker_0";
-  int64_t count = 1;     // Processes in the job.
+  int64_t count = 1;     // Workers in the job.
   bool is_chief = true;  // The one that writes under IncludeWorkers::kOne.
 
   // "worker_<rank>" of `count`, rank 0 being the chief.
   static Worker OfRank(int64_t rank, int64_t count);
+
+  // One for each of `devices`, which are all that the job has. The first is the
+  // chief.
+  static std::vector<Worker> OfDevices(std::span<const std::string> devices);
 };
 
 // What happens to a tensor or scalar when the buffer is full.
@@ -77,6 +86,24 @@ struct ScalarOptions {
   // half of buffer_bytes; if the step never begins, it is written at Close(),
   // with the mode in which it was saved. The current step if unset.
   std::optional<int64_t> step = {};
+
+  // A metric of the job: readers find "scalar/<name>" in the collection
+  // sm_metrics, which is made if missing.
+  bool sm_metric = false;
+
+  // Which of the hook's workers has it: see SaveOptions.
+  std::optional<size_t> worker = {};
+};
+
+struct SaveOptions {
+  // The tensor's name in the framework, where it is saved under another one. It
+  // is in the run where a shape is saved without the tensor; collections and
+  // regexes do not look at it. Empty: the name itself.
+  std::string_view original_name = {};
+
+  // Which of the hook's workers has the tensor, counted from 0 in the order in
+  // which the hook was made for them; each of them if unset.
+  std::optional<size_t> worker = {};
 };
 
 // Hears of what a hook has published, on the hook's own thread, so that steps
@@ -103,14 +130,18 @@ class StepObserver {
 // Good for any hook. Thread-safe while it is used with one.
 class TensorName {
  public:
-  explicit TensorName(std::string text) : text_(std::move(text)) {}
+  // `original_name` is as in SaveOptions.
+  explicit TensorName(std::string text, std::string original_name = {})
+      : text_(std::move(text)), original_name_(std::move(original_name)) {}
 
   const std::string& text() const noexcept { return text_; }
+  const std::string& original_name() const noexcept { return original_name_; }
 
  private:
   friend class hook::Recorder;
 
   std::string text_;
+  std::string original_name_;
   // Under the lock of the hook that set them.
   std::shared_ptr<hook::TensorPlan> plan_;
   uint64_t generation_ = 0;  // When `plan_` was looked up.
@@ -155,6 +186,22 @@ class Hook {
       std::string_view path = {}, Framework framework = Framework::kNative,
       const Worker& worker = {});
 
+  // For a process that is several workers of a job, as one that trains on
+  // several devices: each has files of its own. Steps, modes and settings are
+  // those of all of them, and what is saved without naming a worker is saved
+  // for each. They share runtime.buffer_bytes; observers and TensorBoard get
+  // what the first one saves. Without a `storage` each is opened from
+  // config.out_dir.
+  //
+  // Throws as the constructor does, and ConfigError for workers that are none,
+  // have the name of another, are more than the job has or do not agree on how
+  // many that are, or for a chief that is not the first.
+  static std::unique_ptr<Hook> OfWorkers(
+      HookConfig config, std::span<const Worker> workers,
+      RuntimeOptions runtime = RuntimeOptions::FromEnvironment(),
+      const std::shared_ptr<Storage>& storage = nullptr,
+      std::shared_ptr<Storage> tensorboard = nullptr);
+
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
@@ -173,6 +220,9 @@ class Hook {
   // The collection as it is now, with what it takes from the hook filled in;
   // nullopt if there is none.
   std::optional<Collection> GetCollection(std::string_view name) const;
+
+  // All of them, by name.
+  std::vector<Collection> Collections() const;
 
   // Names that stand for tensors, such as classes of modules: the log points to
   // them where a collection or a regex takes nothing at its first step. Lost
@@ -224,7 +274,7 @@ class Hook {
   bool IsIdle() const noexcept;
 
   // Whether anything of the names "<prefix>0" to "<prefix>99" would be saved at
-  // the current step: of the inputs or outputs of a module, however many.
+  // the current step: of tensors that a shim numbers and cannot count yet.
   bool AnyIsDue(std::string_view prefix);
 
   // A number that is the same for all steps at which the same is due, so that a
@@ -234,6 +284,11 @@ class Hook {
   // Saves `tensor` as the collections that match `name` ask, if any is due.
   void Save(std::string_view name, const TensorView& tensor);
   void Save(TensorName& name, const TensorView& tensor);
+
+  // The same with more to say of the tensor. A worker that the hook does not
+  // have is counted as a tensor that was left out.
+  void Save(std::string_view name, const TensorView& tensor,
+            const SaveOptions& options);
 
   // The same for each of `names`. The bytes are copied and stored once, however
   // many names there are.
@@ -285,10 +340,14 @@ class Hook {
   // The current step of `mode`; -1 before its first.
   int64_t mode_step(Mode mode) const;
 
+  // Of all workers together.
   HookStats stats() const;
   const HookConfig& config() const noexcept;
-  // The name of this process in the job.
+  // The name of this process in the job, as readers have it; of several workers
+  // the first.
   const std::string& worker() const noexcept;
+  // The names of all workers that this hook is.
+  std::vector<std::string> workers() const;
   // The identity of the run; empty if this worker writes nothing.
   const std::string& run_id() const noexcept;
   // Where the run is written; null if this worker writes nothing.
@@ -306,10 +365,27 @@ class Hook {
   void Abandon();
 
  private:
-  // Counts a tensor if the hook is closed.
-  void CountLate(std::string_view name);
+  // Calls `body` with the recorder of each worker, as Recorder::Guard() does.
+  template <typename Body>
+  void ForEach(std::string_view kind, const Body& body);
+  // Whether `is_so` holds for one of the recorders, the first being asked
+  // first.
+  template <typename Predicate>
+  bool AnyOf(const Predicate& is_so) const;
 
-  std::unique_ptr<hook::Recorder> recorder_;
+  // The recorder of a worker. Null if there is none, which is counted for
+  // `name`; a strict hook throws.
+  hook::Recorder* Find(size_t worker, std::string_view name);
+
+  // Save() for one worker and either kind of name.
+  template <typename Name>
+  static void SaveIn(hook::Recorder& recorder, Name& name,
+                     const TensorView& tensor);
+  // Counts a tensor where it comes too late.
+  void CountIfLate(std::string_view name);
+
+  std::unique_ptr<hook::Recorder> recorder_;  // Of the first worker.
+  std::vector<std::unique_ptr<hook::Recorder>> others_;
   const int exceptions_ = std::uncaught_exceptions();
 };
 

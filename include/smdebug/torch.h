@@ -19,6 +19,7 @@
 #include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
+#include "smdebug/internal/class_patterns.h"
 #include "smdebug/internal/torch_gradient.h"
 #include "smdebug/internal/torch_tensor.h"
 
@@ -80,6 +81,16 @@ class TorchHook {
   template <typename Model>
   void Register(Model&& model) {
     RegisterModule(internal::ModuleOf(model));
+  }
+
+  // Puts the inputs or outputs of a part of a registered model, and no other
+  // tensors, into `collection`, which is made if missing and saved from then
+  // on. Before the first step. Throws Error for what is in no registered model,
+  // ConfigError if neither is asked for, and as Hook::Configure() does.
+  template <typename Module>
+  void AddModuleTensors(std::string_view collection, Module&& module,
+                        bool inputs = false, bool outputs = true) {
+    AddTensorsOf(collection, internal::ModuleOf(module), inputs, outputs);
   }
 
   // Runs `forward` of a module and saves its inputs and outputs. For a
@@ -182,6 +193,8 @@ class TorchHook {
   static TorchOptions Checked(TorchOptions options);
   static HookConfig ForTorch(HookConfig config);
   void RegisterModule(const torch::nn::Module& module);
+  void AddTensorsOf(std::string_view collection,
+                    const torch::nn::Module& module, bool inputs, bool outputs);
   void StartForward(const torch::nn::Module& module);
   void StartStep(const Root* only, std::optional<int64_t> number);
   Calls* FindModule(const torch::nn::Module& module);

@@ -27,12 +27,14 @@ void NumberedNames::Save(TensorHook& hook, int64_t number, nb::handle tensor) {
 }
 
 ForwardCallback::ForwardCallback(nb::object hook, std::string name,
+                                 std::string input_prefix,
+                                 std::string output_prefix,
                                  nb::object recomputing)
     : owner_(std::move(hook)),
       hook_(nb::cast<TensorHook&>(owner_)),
       name_(std::move(name)),
-      input_(name_ + "_input_"),
-      output_(name_ + "_output_"),
+      input_(std::move(input_prefix)),
+      output_(std::move(output_prefix)),
       recomputing_(std::move(recomputing)) {}
 
 void ForwardCallback::operator()(nb::handle args, nb::handle kwargs,

@@ -28,17 +28,19 @@ class NumberedNames {
   std::deque<TensorName> names_;
 };
 
-// Saves the inputs and outputs of one module as <name>_input_<i> and
-// <name>_output_<i>. i counts the tensors over all calls within a step.
+// Saves the inputs and outputs of one module as <input prefix><i> and <output
+// prefix><i>. i counts the tensors over all calls within a step.
 //
 // Tensors are found in tuples and lists, however deep. After those of the
 // framework's own class, which smdebug 1.0 sees, come the others: of classes
 // below it, in dicts, and among the keyword arguments.
 class ForwardCallback {
  public:
-  // `recomputing` is asked before each call and tells, by a number that is not
-  // -1, that the framework runs the module again only to get its gradients.
+  // What fails is told of `name`. `recomputing` is asked before each call and
+  // tells, by a number that is not -1, that the framework runs the module again
+  // only to get its gradients.
   ForwardCallback(nanobind::object hook, std::string name,
+                  std::string input_prefix, std::string output_prefix,
                   nanobind::object recomputing);
 
   void operator()(nanobind::handle args, nanobind::handle kwargs,

@@ -28,11 +28,15 @@ using Released = nb::call_guard<GilRelease>;
 
 void MakeHook(TensorHook* self, const nb::dict& settings,
               const std::string& worker, int64_t workers, bool is_chief,
-              nb::tuple types, nb::tuple differs, nb::object describe) {
-  new (self)
-      TensorHook(ConfigFrom(settings),
-                 Worker{.name = worker, .count = workers, .is_chief = is_chief},
-                 std::move(types), std::move(differs), std::move(describe));
+              nb::tuple types, nb::tuple differs, nb::object describe,
+              const std::vector<std::string>& more_workers) {
+  std::vector<Worker> all = {
+      {.name = worker, .count = workers, .is_chief = is_chief}};
+  for (const std::string& name : more_workers) {
+    all.push_back({.name = name, .count = workers, .is_chief = false});
+  }
+  new (self) TensorHook(ConfigFrom(settings), all, std::move(types),
+                        std::move(differs), std::move(describe));
 }
 
 nb::object CheckOutDir(const nb::dict& settings, const std::string& worker,
@@ -114,7 +118,9 @@ nb::object Detached(nb::handle /*self*/) {
 
 void BindCallbacks(nb::module_& m) {
   nb::class_<ForwardCallback>(m, "ForwardCallback")
-      .def(nb::init<nb::object, std::string, nb::object>(), "hook"_a, "name"_a,
+      .def(nb::init<nb::object, std::string, std::string, std::string,
+                    nb::object>(),
+           "hook"_a, "name"_a, "input_prefix"_a, "output_prefix"_a,
            "recomputing"_a.none())
       // (module, args, output) or (module, args, kwargs, output).
       .def("__call__",
@@ -147,7 +153,9 @@ void InitHook(nb::module_& m) {
       .def(nb::init<const std::vector<std::string>&>(), "names"_a);
   nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
-           "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a)
+           "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a,
+           "more_workers"_a = nb::make_tuple(),
+           "`more_workers` are those that this process is besides `worker`.")
       .def(
           "configure",
           [](TensorHook& hook, const nb::dict& settings) {
@@ -174,9 +182,18 @@ void InitHook(nb::module_& m) {
             hook.core().SetMode(ModeFrom(mode));
           },
           "mode"_a, Released())
-      .def("save",
-           nb::overload_cast<std::string_view, nb::handle>(&TensorHook::Save),
-           "name"_a, "tensor"_a.none())
+      .def(
+          "save",
+          [](TensorHook& hook, std::string_view name, nb::handle tensor,
+             std::string_view original_name, std::optional<size_t> worker) {
+            hook.Save(name, tensor,
+                      {.original_name = original_name, .worker = worker});
+          },
+          "name"_a, "tensor"_a.none(), "original_name"_a = "",
+          "worker"_a = nb::none(),
+          "Saves a tensor for each worker of the hook, or for one, counted "
+          "from "
+          "0.")
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)
       .def("save_items", &TensorHook::SaveItems, "names"_a, "tensor"_a)
@@ -188,12 +205,16 @@ void InitHook(nb::module_& m) {
       .def(
           "save_scalar",
           [](TensorHook& hook, std::string_view name, double value,
-             std::optional<double> timestamp, std::optional<int64_t> step) {
+             std::optional<double> timestamp, std::optional<int64_t> step,
+             bool sm_metric, std::optional<size_t> worker) {
             hook.core().SaveScalar(name, value,
-                                   {.timestamp = timestamp, .step = step});
+                                   {.timestamp = timestamp,
+                                    .step = step,
+                                    .sm_metric = sm_metric,
+                                    .worker = worker});
           },
           "name"_a, "value"_a, "timestamp"_a.none(), "step"_a = nb::none(),
-          Released())
+          "sm_metric"_a = false, "worker"_a = nb::none(), Released())
       .def(
           "skip",
           [](TensorHook& hook, std::string_view name, std::string_view reason) {
@@ -209,7 +230,8 @@ void InitHook(nb::module_& m) {
           "Counts what the caller failed in, unless it is to raise it: if so, "
           "True.")
       .def("are_due", &TensorHook::AreDue, "names"_a)
-      .def("modules_are_due", &TensorHook::ModulesAreDue, "names"_a)
+      .def("prefixes_are_due", &TensorHook::PrefixesAreDue, "prefixes"_a,
+           "For each whether some tensor \"<prefix><number>\" is due.")
       .def_prop_ro("due_key",
                    [](TensorHook& hook) { return hook.core().due_key(); })
       .def_prop_ro("step_is_due",
@@ -226,6 +248,8 @@ void InitHook(nb::module_& m) {
                    [](TensorHook& hook) { return ToDict(hook.core().stats()); })
       .def("close", &Close, "ending"_a = "finished", "reason"_a = "",
            Released())
+      .def_prop_ro("workers",
+                   [](TensorHook& hook) { return hook.core().workers(); })
       .def_prop_ro("run_id",
                    [](TensorHook& hook) { return hook.core().run_id(); })
       .def(

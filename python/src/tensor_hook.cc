@@ -33,9 +33,9 @@ std::string ReasonOf(const nb::python_error& error) {
   return fmt::format("{}\n{}", reason, error.what());
 }
 
-TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
-                       nb::tuple differs, nb::object describe)
-    : core_(std::make_unique<Hook>(std::move(config), worker)),
+TensorHook::TensorHook(HookConfig config, std::span<const Worker> workers,
+                       nb::tuple types, nb::tuple differs, nb::object describe)
+    : core_(Hook::OfWorkers(std::move(config), workers)),
       borrower_(std::move(types), std::move(differs), std::move(describe)) {}
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
@@ -78,14 +78,19 @@ void TensorHook::Save(TensorName& name, nb::handle tensor) {
   SaveNamed(name, name.text(), tensor);
 }
 
-template <typename Name>
-void TensorHook::SaveNamed(Name& name, std::string_view text,
-                           nb::handle tensor) {
+void TensorHook::Save(std::string_view name, nb::handle tensor,
+                      const SaveOptions& options) {
+  SaveNamed(name, name, tensor, options);
+}
+
+template <typename Name, typename... Options>
+void TensorHook::SaveNamed(Name& name, std::string_view text, nb::handle tensor,
+                           const Options&... options) {
   if (!core_->Offer(name)) return;
   BorrowedTensor borrowed;
   if (!Borrow(text, tensor, borrowed)) return;
   const GilRelease released;
-  core_->Save(name, borrowed.view());
+  core_->Save(name, borrowed.view(), options...);
 }
 
 void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
@@ -182,13 +187,11 @@ std::vector<bool> TensorHook::AreDue(nb::list names) {
   return due;
 }
 
-std::vector<bool> TensorHook::ModulesAreDue(nb::list names) {
+std::vector<bool> TensorHook::PrefixesAreDue(nb::list prefixes) {
   std::vector<bool> due;
-  due.reserve(names.size());
-  for (const nb::handle text : names) {
-    const std::string name(TextOf(text));
-    due.push_back(core_->AnyIsDue(name + "_input_") ||
-                  core_->AnyIsDue(name + "_output_"));
+  due.reserve(prefixes.size());
+  for (const nb::handle prefix : prefixes) {
+    due.push_back(core_->AnyIsDue(TextOf(prefix)));
   }
   return due;
 }

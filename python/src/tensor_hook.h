@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,10 @@ std::string ReasonOf(const nanobind::python_error& error);
 // looked at: see Hook::Try().
 class TensorHook {
  public:
-  TensorHook(HookConfig config, const Worker& worker, nanobind::tuple types,
-             nanobind::tuple differs, nanobind::object describe);
+  // As Hook::OfWorkers() if there are several.
+  TensorHook(HookConfig config, std::span<const Worker> workers,
+             nanobind::tuple types, nanobind::tuple differs,
+             nanobind::object describe);
 
   Hook& core() noexcept { return *core_; }
   const TensorBorrower& borrower() const noexcept { return borrower_; }
@@ -74,6 +77,8 @@ class TensorHook {
   // Saves `tensor` if anything of `name` is due.
   void Save(std::string_view name, nanobind::handle tensor);
   void Save(TensorName& name, nanobind::handle tensor);
+  void Save(std::string_view name, nanobind::handle tensor,
+            const SaveOptions& options);
 
   // The same for each of `names` and `tensors`, which are of one length.
   void SaveMany(TensorNames& names, nanobind::list tensors);
@@ -95,13 +100,15 @@ class TensorHook {
 
   // For each name whether something of it is due.
   std::vector<bool> AreDue(nanobind::list names);
-  // For each module name whether some input or output of it is due.
-  std::vector<bool> ModulesAreDue(nanobind::list names);
+  // For each prefix whether something is due that Hook::AnyIsDue() looks for.
+  std::vector<bool> PrefixesAreDue(nanobind::list prefixes);
 
  private:
-  // Save() for either kind of name.
-  template <typename Name>
-  void SaveNamed(Name& name, std::string_view text, nanobind::handle tensor);
+  // Save() for either kind of name; `options` are those of Hook::Save(), if
+  // any.
+  template <typename Name, typename... Options>
+  void SaveNamed(Name& name, std::string_view text, nanobind::handle tensor,
+                 const Options&... options);
 
   // Saves the items of `all`, which has one axis, under their names.
   void SaveEach(TensorNames& names, const TensorView& all);

@@ -230,4 +230,10 @@ int smdebug_save_scalar(smdebug_hook* hook, const char* name, double value) {
   });
 }
 
+int smdebug_save_metric(smdebug_hook* hook, const char* name, double value) {
+  return smdebug::Done(hook, "smdebug_save_metric", [&](smdebug::Hook& own) {
+    own.SaveScalar(smdebug::Text(name, "name"), value, {.sm_metric = true});
+  });
+}
+
 }  // extern "C"

@@ -25,8 +25,8 @@ bool FitsMemory(int64_t items, size_t item_size) {
 }  // namespace
 
 uint64_t HeldBytes(const CapturedTensor& tensor) noexcept {
-  uint64_t bytes =
-      sizeof(tensor) + HeapBytes(tensor.shape) + HeapBytes(tensor.strings);
+  uint64_t bytes = sizeof(tensor) + HeapBytes(tensor.shape) +
+                   HeapBytes(tensor.strings) + tensor.original_name.size();
   for (const std::string& text : tensor.strings) bytes += text.capacity();
   if (tensor.content != nullptr) bytes += sizeof(Buffer) + 2 * kPerPiece;
   // Names are shared, but only as long as the job does not invent new ones.

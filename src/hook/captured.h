@@ -33,6 +33,7 @@ struct CapturedTensor {
   double wall_time = 0;
   DType dtype = DType::kFloat32;
   std::vector<int64_t> shape;  // Only where bytes or shape are saved.
+  std::string original_name;   // Beside a shape entry; empty: that of the plan.
   bool has_raw = false;
   // A copy, shared by tensors of a step with the same content; null without
   // bytes, and for kString.
@@ -66,6 +67,7 @@ struct CapturedScalar {
   double value = 0;
   double wall_time = 0;
   Stamp stamp = {};
+  bool is_metric = false;  // Of the job: ScalarOptions::sm_metric.
 };
 
 // Bytes of memory that each takes, but for the content.

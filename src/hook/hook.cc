@@ -1,5 +1,7 @@
 #include "smdebug/hook.h"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -7,18 +9,15 @@
 
 #include "smdebug/error.h"
 #include "src/hook/recorder.h"
+#include "src/hook/workers.h"
 
 namespace smdebug {
+namespace {
 
-Worker Worker::OfRank(int64_t rank, int64_t count) {
-  if (rank < 0 || rank >= count) {
-    throw ConfigError("rank", std::to_string(rank),
-                      fmt::format("0 to {}", count - 1));
-  }
-  return {.name = fmt::format("worker_{}", rank),
-          .count = count,
-          .is_chief = rank == 0};
-}
+std::string_view TextOf(std::string_view name) { return name; }
+std::string_view TextOf(const TensorName& name) { return name.text(); }
+
+}  // namespace
 
 Hook::Hook(HookConfig config, const Worker& worker, RuntimeOptions runtime)
     : Hook(std::move(config), worker, runtime, nullptr, nullptr) {}
@@ -42,6 +41,57 @@ std::unique_ptr<Hook> Hook::FromJsonFile(std::string_view path,
                                 worker);
 }
 
+std::unique_ptr<Hook> Hook::OfWorkers(HookConfig config,
+                                      std::span<const Worker> workers,
+                                      RuntimeOptions runtime,
+                                      const std::shared_ptr<Storage>& storage,
+                                      std::shared_ptr<Storage> tensorboard) {
+  hook::Check(workers);
+  if (config.include_workers == IncludeWorkers::kAll) {
+    runtime.buffer_bytes /= workers.size();
+  }
+  auto made = std::make_unique<Hook>(config, workers.front(), runtime, storage,
+                                     std::move(tensorboard));
+  config.export_tensorboard = false;
+  config.tensorboard_dir.clear();
+  try {
+    for (const Worker& worker : workers.subspan(1)) {
+      made->others_.push_back(std::make_unique<hook::Recorder>(
+          config, worker, runtime, storage, nullptr));
+    }
+  } catch (...) {
+    made->Abandon();  // The next start finds no run that has failed.
+    throw;
+  }
+  return made;
+}
+
+template <typename Body>
+void Hook::ForEach(std::string_view kind, const Body& body) {
+  if (others_.empty()) {
+    recorder_->Guard(kind, [&] { body(*recorder_); });
+    return;
+  }
+  std::exception_ptr thrown;  // By a strict hook; the others go on.
+  const auto call = [&](hook::Recorder& one) {
+    try {
+      one.Guard(kind, [&] { body(one); });
+    } catch (...) {
+      if (thrown == nullptr) thrown = std::current_exception();
+    }
+  };
+  call(*recorder_);
+  for (const auto& other : others_) call(*other);
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+}
+
+template <typename Predicate>
+bool Hook::AnyOf(const Predicate& is_so) const {
+  return is_so(*recorder_) ||
+         std::ranges::any_of(others_,
+                             [&](const auto& other) { return is_so(*other); });
+}
+
 Hook::~Hook() {
   try {
     // A hook that goes while an exception passes has seen its job fail.
@@ -52,24 +102,43 @@ Hook::~Hook() {
   }
   // The thread of a stuck writer, or the parent's thread and locks seen from a
   // forked child, still need what they point at.
-  if (recorder_->InChild() || recorder_->stuck())
-    static_cast<void>(recorder_.release());
+  const auto let_go = [](std::unique_ptr<hook::Recorder>& recorder) {
+    if (recorder->InChild() || recorder->stuck())
+      static_cast<void>(recorder.release());
+  };
+  let_go(recorder_);
+  std::ranges::for_each(others_, let_go);
+}
+
+hook::Recorder* Hook::Find(size_t worker, std::string_view name) {
+  if (worker == 0) return recorder_.get();
+  if (worker <= others_.size()) return others_[worker - 1].get();
+  const ConfigError error("worker", std::to_string(worker),
+                          fmt::format("0 to {}", others_.size()));
+  if (LeaveOut(name, error.what())) throw error;
+  return nullptr;
 }
 
 void Hook::Configure(HookConfig config) {
+  for (const auto& other : others_) other->Configure(config);
   recorder_->Configure(std::move(config));
 }
 
 void Hook::SetCollection(const Collection& collection) {
   recorder_->SetCollection(collection);
+  for (const auto& other : others_) other->SetCollection(collection);
 }
 
 std::optional<Collection> Hook::GetCollection(std::string_view name) const {
   return recorder_->GetCollection(name);
 }
 
+std::vector<Collection> Hook::Collections() const {
+  return recorder_->Collections();
+}
+
 void Hook::AddHints(std::span<const std::string> hints) {
-  recorder_->Guard("call", [&] { recorder_->AddHints(hints); });
+  ForEach("call", [&](hook::Recorder& one) { one.AddHints(hints); });
 }
 
 void Hook::Observe(std::shared_ptr<StepObserver> observer) {
@@ -77,43 +146,63 @@ void Hook::Observe(std::shared_ptr<StepObserver> observer) {
 }
 
 void Hook::SetMode(Mode mode) {
-  recorder_->Guard("call", [&] { recorder_->SetMode(mode); });
+  ForEach("call", [&](hook::Recorder& one) { one.SetMode(mode); });
 }
 
 void Hook::BeginStep() {
-  recorder_->Guard("call", [&] { recorder_->BeginStep(std::nullopt); });
+  ForEach("call", [](hook::Recorder& one) { one.BeginStep(std::nullopt); });
 }
 
 void Hook::BeginStep(int64_t step) {
-  recorder_->Guard("call", [&] { recorder_->BeginStep(step); });
+  ForEach("call", [&](hook::Recorder& one) { one.BeginStep(step); });
 }
 
 bool Hook::BeginIdleStep() {
   bool begun = true;  // In a forked child there is never work to do.
-  recorder_->Guard("call", [&] { begun = recorder_->BeginIdleStep(); });
+  if (others_.empty()) {
+    recorder_->Guard("call", [&] { begun = recorder_->BeginIdleStep(); });
+    return begun;
+  }
+  ForEach("call", [&](hook::Recorder& one) { begun &= !one.NextIsDue(); });
+  if (begun) BeginStep();
   return begun;
 }
 
 void Hook::EndStep() {
-  recorder_->Guard("call", [&] { recorder_->EndStep(); });
+  ForEach("call", [](hook::Recorder& one) { one.EndStep(); });
 }
 
 bool Hook::Flush(std::optional<std::chrono::milliseconds> timeout) {
-  bool is_flushed = false;
-  recorder_->Guard("call", [&] { is_flushed = recorder_->Flush(timeout); });
-  return is_flushed;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  size_t flushed = 0;
+  ForEach("call", [&](hook::Recorder& one) {
+    std::optional<std::chrono::milliseconds> left = timeout;
+    if (left) {
+      left = std::max(std::chrono::milliseconds(0),
+                      *left - std::chrono::floor<std::chrono::milliseconds>(
+                                  Clock::now() - begin));
+    }
+    if (one.Flush(left)) ++flushed;
+  });
+  return flushed == 1 + others_.size();
 }
 
-bool Hook::StepIsDue() const noexcept { return recorder_->StepIsDue(); }
+bool Hook::StepIsDue() const noexcept {
+  return AnyOf([](const hook::Recorder& one) { return one.StepIsDue(); });
+}
 
 bool Hook::IsDue(std::string_view name) {
-  if (!recorder_->StepIsDue()) return false;
+  if (!StepIsDue()) return false;
   bool due = false;
-  recorder_->Guard("call", [&] { due = recorder_->IsDue(name); });
+  ForEach("call", [&](hook::Recorder& one) {
+    due = due || (one.StepIsDue() && one.IsDue(name));
+  });
   return due;
 }
 
 bool Hook::IsDue(TensorName& name) {
+  if (!others_.empty()) return IsDue(std::string_view(name.text()));
   if (!recorder_->StepIsDue()) return false;
   bool due = false;
   recorder_->Guard("call", [&] { due = recorder_->IsDue(name); });
@@ -121,74 +210,119 @@ bool Hook::IsDue(TensorName& name) {
 }
 
 bool Hook::Offer(std::string_view name) {
-  if (recorder_->IsLate()) CountLate(name);
+  CountIfLate(name);
   return IsDue(name);
 }
 
 bool Hook::Offer(TensorName& name) {
-  if (recorder_->IsLate()) CountLate(name.text());
+  CountIfLate(name.text());
   return IsDue(name);
 }
 
 bool Hook::IsIdle() const noexcept {
-  return recorder_->IsIdle() || recorder_->InChild();
+  return recorder_->InChild() ||
+         !AnyOf([](const hook::Recorder& one) { return !one.IsIdle(); });
 }
 
 bool Hook::AnyIsDue(std::string_view prefix) {
-  if (!recorder_->StepIsDue()) return false;
+  if (!StepIsDue()) return false;
   bool due = false;
-  recorder_->Guard("call", [&] { due = recorder_->AnyIsDue(prefix); });
+  ForEach("call", [&](hook::Recorder& one) {
+    due = due || (one.StepIsDue() && one.AnyIsDue(prefix));
+  });
   return due;
 }
 
 uint64_t Hook::due_key() const {
-  return recorder_->StepIsDue() ? recorder_->due_key() : 0;
+  uint64_t key = 0;
+  AnyOf([&](const hook::Recorder& one) {
+    if (one.StepIsDue()) key = one.due_key();
+    return key != 0;
+  });
+  return key;
 }
 
-void Hook::CountLate(std::string_view name) {
-  recorder_->Guard("call", [&] { recorder_->CountLate(name); });
+void Hook::CountIfLate(std::string_view name) {
+  if (!AnyOf([](const hook::Recorder& one) { return one.IsLate(); })) return;
+  ForEach("call", [&](hook::Recorder& one) {
+    if (one.IsLate()) one.CountLate(name);
+  });
+}
+
+template <typename Name>
+void Hook::SaveIn(hook::Recorder& recorder, Name& name,
+                  const TensorView& tensor) {
+  if (recorder.IsIdle()) return;
+  if (recorder.IsLate()) {
+    recorder.Guard("call", [&] { recorder.CountLate(TextOf(name)); });
+  } else {
+    recorder.Guard("capture", [&] { recorder.Save(name, tensor); });
+  }
 }
 
 void Hook::Save(std::string_view name, const TensorView& tensor) {
-  if (recorder_->IsIdle()) return;
-  if (recorder_->IsLate()) return CountLate(name);
-  recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
+  if (recorder_->IsIdle() && others_.empty()) return;
+  SaveIn(*recorder_, name, tensor);
+  for (const auto& other : others_) SaveIn(*other, name, tensor);
 }
 
 void Hook::Save(TensorName& name, const TensorView& tensor) {
-  if (recorder_->IsIdle()) return;
-  if (recorder_->IsLate()) return CountLate(name.text());
-  recorder_->Guard("capture", [&] { recorder_->Save(name, tensor); });
+  if (recorder_->IsIdle() && others_.empty()) return;
+  SaveIn(*recorder_, name, tensor);
+  // What it keeps is of one recorder.
+  for (const auto& other : others_) {
+    if (other->IsIdle()) continue;
+    TensorName again(name.text(), name.original_name());
+    SaveIn(*other, again, tensor);
+  }
+}
+
+void Hook::Save(std::string_view name, const TensorView& tensor,
+                const SaveOptions& options) {
+  if (IsIdle()) return;
+  const auto save = [&](auto& as) {
+    if (!options.worker) return Save(as, tensor);
+    if (hook::Recorder* const one = Find(*options.worker, name)) {
+      SaveIn(*one, as, tensor);
+    }
+  };
+  if (options.original_name.empty()) return save(name);
+  TensorName once{std::string(name), std::string(options.original_name)};
+  save(once);
 }
 
 void Hook::SaveAs(std::span<const std::string_view> names,
                   const TensorView& tensor) {
-  if (recorder_->IsIdle()) return;
-  if (recorder_->IsLate()) {
-    for (const std::string_view name : names) CountLate(name);
-    return;
-  }
-  recorder_->Guard("capture", [&] { recorder_->SaveAs(names, tensor); });
+  for (const std::string_view name : names) CountIfLate(name);
+  ForEach("capture", [&](hook::Recorder& one) {
+    if (one.StepIsDue()) one.SaveAs(names, tensor);
+  });
 }
 
 void Hook::SaveTensor(std::string_view name, const TensorView& tensor,
                       std::span<const std::string_view> collections) {
-  recorder_->Guard("capture",
-                   [&] { recorder_->SaveTensor(name, tensor, collections); });
+  ForEach("capture", [&](hook::Recorder& one) {
+    one.SaveTensor(name, tensor, collections);
+  });
 }
 
 void Hook::SaveTensorForNextStep(
     std::string_view name, const TensorView& tensor,
     std::span<const std::string_view> collections) {
-  recorder_->Guard("capture", [&] {
-    recorder_->SaveTensorForNextStep(name, tensor, collections);
+  ForEach("capture", [&](hook::Recorder& one) {
+    one.SaveTensorForNextStep(name, tensor, collections);
   });
 }
 
 void Hook::SaveScalar(std::string_view name, double value,
                       const ScalarOptions& options) {
-  recorder_->Guard("capture",
-                   [&] { recorder_->SaveScalar(name, value, options); });
+  const auto save = [&](hook::Recorder& one) {
+    one.SaveScalar(name, value, options);
+  };
+  if (!options.worker) return ForEach("capture", save);
+  if (hook::Recorder* const one = Find(*options.worker, name)) {
+    one->Guard("capture", [&] { save(*one); });
+  }
 }
 
 int64_t Hook::step() const { return recorder_->counter().step(); }
@@ -196,10 +330,20 @@ Mode Hook::mode() const { return recorder_->counter().mode(); }
 int64_t Hook::mode_step(Mode mode) const {
   return recorder_->counter().mode_step(mode);
 }
-HookStats Hook::stats() const { return recorder_->stats(); }
+HookStats Hook::stats() const {
+  HookStats stats = recorder_->stats();
+  for (const auto& other : others_) stats += other->stats();
+  return stats;
+}
 const HookConfig& Hook::config() const noexcept { return recorder_->config(); }
 
 const std::string& Hook::worker() const noexcept { return recorder_->worker(); }
+
+std::vector<std::string> Hook::workers() const {
+  std::vector<std::string> names = {recorder_->worker()};
+  for (const auto& other : others_) names.push_back(other->worker());
+  return names;
+}
 
 std::shared_ptr<Storage> Hook::storage() const noexcept {
   return recorder_->storage();
@@ -221,11 +365,11 @@ const std::string& Hook::run_id() const noexcept { return recorder_->run_id(); }
 void Hook::Close() { Close(Ending::kFinished); }
 
 void Hook::Close(Ending ending, std::string_view reason) {
-  recorder_->Guard("close", [&] { recorder_->Close(ending, reason); });
+  ForEach("close", [&](hook::Recorder& one) { one.Close(ending, reason); });
 }
 
 void Hook::Abandon() {
-  recorder_->Guard("close", [&] { recorder_->Close(std::nullopt, {}); });
+  ForEach("close", [](hook::Recorder& one) { one.Close(std::nullopt, {}); });
 }
 
 }  // namespace smdebug

@@ -112,5 +112,42 @@ TEST_F(TensorNameTest, IsDueAsItsTextIsHoweverManySetsOfCollectionsAreDue) {
   }
 }
 
+// The original name of `name` in the index of step 0; nothing without an entry.
+std::string OriginalAt0(const Storage& storage, std::string_view name) {
+  const auto index = testing::ReadIndex(storage, 0);
+  for (const auto& entry : index->shapes) {
+    if (entry.name == name) return entry.original_name;
+  }
+  return "";
+}
+
+TEST_F(TensorNameTest, TheOriginalNameIsKeptBesideTheShape) {
+  HookConfig config = SaveEverything();
+  config.reduction_config = ReductionConfig{.save_shape = true};
+  auto hook = Open(config);
+  const float value = 1;
+  const TensorView view = ViewOf<float>({&value, 1}, {});
+  TensorName kernel("conv/weights/conv/kernel:0", "conv/kernel:0");
+  hook->BeginStep();
+  hook->Save(kernel, view);
+  hook->Save("gradients/conv/kernelGrad", view, {.original_name = "AddN_3:0"});
+  hook->Save("plain", view);
+  hook->Close();
+  EXPECT_EQ(OriginalAt0(*storage_, kernel.text()), "conv/kernel:0");
+  EXPECT_EQ(OriginalAt0(*storage_, "gradients/conv/kernelGrad"), "AddN_3:0");
+  EXPECT_EQ(OriginalAt0(*storage_, "plain"), "plain");
+}
+
+TEST_F(TensorNameTest, TheOriginalNameMatchesNothing) {
+  auto hook = Open(SaveMatching("kernel", 1));
+  const float value = 1;
+  const TensorView view = ViewOf<float>({&value, 1}, {});
+  hook->BeginStep();
+  hook->Save("a", view, {.original_name = "kernel:0"});
+  hook->Save("kernel", view, {.original_name = "a"});
+  hook->Close();
+  EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("kernel")));
+}
+
 }  // namespace
 }  // namespace smdebug

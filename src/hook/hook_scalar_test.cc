@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 
 #include "smdebug/hook.h"
 #include "src/index/collections_file.h"
+#include "src/run/keys.h"
 #include "tests/testing/files.h"
 #include "tests/testing/hook.h"
 #include "tests/testing/run.h"
@@ -24,6 +26,7 @@ using testing::ReadIndex;
 using testing::ReadStep;
 using testing::SaveEverything;
 using testing::SaveFloats;
+using ::testing::SizeIs;
 using testing::Steps;
 
 // Where a scalar says it was saved, and what it was.
@@ -350,6 +353,58 @@ TEST_F(HookScalarTest, ScalarsOfStepsToComeAreBounded) {
   hook->Close();
   EXPECT_EQ(hook->stats().scalars_saved + hook->stats().dropped, kSaved);
   EXPECT_EQ(hook->stats().values_saved, 1);
+}
+
+// What the run's collections file has in `collection`.
+std::set<std::string, std::less<>> MembersOf(const Storage& storage,
+                                             const std::string& collection) {
+  const std::string key = run::CollectionsFileKey("worker_0");
+  const auto file =
+      index::ParseCollectionsFile(*testing::GetFile(storage, key), key);
+  const auto found = file.collections.find(collection);
+  if (found == file.collections.end()) return {};
+  return found->second.tensor_names;
+}
+
+TEST_F(HookScalarTest, MetricsOfTheJobAreInTheirCollection) {
+  auto hook = Open(SaveEverything());
+  hook->SaveScalar("first", 1, {.sm_metric = true});
+  hook->Configure(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->SaveScalar("accuracy", 0.5, {.sm_metric = true});
+  hook->SaveScalar("late", 0.5, {.step = 5, .sm_metric = true});
+  hook->SaveScalar("lr", 0.1);
+  hook->Close();
+  EXPECT_THAT(MembersOf(*storage_, "sm_metrics"),
+              ElementsAre("scalar/accuracy", "scalar/first", "scalar/late"));
+  EXPECT_THAT(AllOf("scalar/accuracy"), SizeIs(1));
+}
+
+TEST_F(HookScalarTest, TheCollectionOfMetricsAsksForNoStep) {
+  HookConfig config;
+  config.out_dir = "unused";
+  config.save_config = SaveConfig::Every({.save_interval = 1});
+  EditCollection(config, "losses").save_config =
+      SaveConfig::Every({.end_step = 0});
+  auto hook = Open(config);
+  for (int step = 0; step < 3; ++step) {
+    hook->BeginStep();
+    EXPECT_FALSE(hook->StepIsDue());
+    hook->SaveScalar("accuracy", 0.5, {.sm_metric = true});
+  }
+  hook->Close();
+  EXPECT_THAT(MembersOf(*storage_, "sm_metrics"),
+              ElementsAre("scalar/accuracy"));
+}
+
+TEST_F(HookScalarTest, AMetricThatComesAfterTheEndIsNoMember) {
+  auto hook = Open(SaveEverything());
+  hook->BeginStep();
+  SaveFloats(*hook, "x", {1});
+  hook->Close();
+  hook->SaveScalar("accuracy", 0.5, {.sm_metric = true});
+  EXPECT_EQ(hook->GetCollection("sm_metrics"), std::nullopt);
 }
 
 }  // namespace

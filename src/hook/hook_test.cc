@@ -20,6 +20,7 @@
 namespace smdebug {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::GetFile;
 using ::testing::HasSubstr;
@@ -399,6 +400,26 @@ TEST_F(HookTest, CollectionsCanBeChangedUntilTheFirstStep) {
   hook->Close();
   EXPECT_THAT(ReadStep(*storage_, 0), ElementsAre(Key("b")));
   EXPECT_EQ(hook->GetCollection("unheard of"), std::nullopt);
+}
+
+TEST_F(HookTest, CollectionsAreAllThatThereAre) {
+  HookConfig config = SaveEverything();
+  config.collections = {{.name = "mine", .include_regex = {"^x$"}}};
+  auto hook = Open(config);
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const Collection& one : hook->Collections()) {
+      EXPECT_EQ(one, hook->GetCollection(one.name));
+      found.push_back(one.name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names(), ElementsAre("all", "biases", "default", "gradients",
+                                   "losses", "mine", "weights"));
+  hook->BeginStep();
+  SaveFloatsTo(*hook, "y", {1}, {"by_hand"});
+  EXPECT_THAT(names(), Contains("by_hand"));
+  hook->Close();
 }
 
 TEST_F(HookTest, WhatIsSavedMayBeReplacedUntilTheFirstStep) {

@@ -12,6 +12,7 @@
 #include "smdebug/error.h"
 #include "src/base/environment.h"
 #include "src/base/host.h"
+#include "src/hook/workers.h"
 #include "src/run/entering.h"
 #include "src/run/job.h"
 #include "src/run/keys.h"
@@ -20,16 +21,12 @@
 namespace smdebug::hook {
 namespace {
 
+// Where readers find the scalars that are metrics of the job.
+constexpr std::string_view kMetrics = "sm_metrics";
+
 HookConfig Checked(HookConfig config, const Worker& worker) {
   Validate(config);
-  if (!run::IsValidWorkerName(worker.name)) {
-    throw ConfigError("worker name", worker.name,
-                      "1 to 200 bytes without '/' and control characters");
-  }
-  if (worker.count < 1) {
-    throw ConfigError("number of workers", std::to_string(worker.count),
-                      "a whole number of at least 1");
-  }
+  Check(worker);
   return config;
 }
 
@@ -44,7 +41,7 @@ int64_t WritingWorkers(const HookConfig& config, const Worker& worker) {
 
 run::RunFolder::Options FolderOptions(const HookConfig& config,
                                       const Worker& worker) {
-  return {.worker = worker.name,
+  return {.worker = run::EncodeWorker(worker.name),
           .num_workers = WritingWorkers(config, worker),
           .job = run::ThisJob(),
           .run_id = run::RunIdFromEnvironment(),
@@ -90,7 +87,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
                    std::shared_ptr<Storage> storage,
                    std::shared_ptr<Storage> tensorboard)
     : config_(Checked(std::move(config), worker)),
-      worker_(worker.name),
+      worker_(run::DecodeWorker(run::EncodeWorker(worker.name))),
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
       fail_open_(runtime.strict, &tally_),
@@ -110,7 +107,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
   folder_->Enter();
   if (tensorboard != nullptr) tensorboard->Hold();
   writer_ = std::make_unique<Writer>(
-      WriterOptions{.worker = worker_,
+      WriterOptions{.worker = run::EncodeWorker(worker.name),
                     .num_workers = WritingWorkers(config_, worker),
                     .runtime = runtime_,
                     .spread = config::DefaultSpread(config_.framework)},
@@ -164,6 +161,16 @@ std::optional<Collection> Recorder::GetCollection(std::string_view name) const {
   const auto it = selector_->plan().find(name);
   if (it == selector_->plan().end()) return std::nullopt;
   return it->second.collection;
+}
+
+std::vector<Collection> Recorder::Collections() const {
+  if (InChild()) return {};
+  const base::MutexLock lock(mu_);
+  std::vector<Collection> collections;
+  for (const auto& [name, planned] : selector_->plan()) {
+    collections.push_back(planned.collection);
+  }
+  return collections;
 }
 
 void Recorder::CheckNotBegunLocked(std::string_view what) const {
@@ -237,6 +244,13 @@ void Recorder::BeginStep(std::optional<int64_t> number) {
     next.Advance();
   }
   BeginLocked(next);
+}
+
+bool Recorder::NextIsDue() const {
+  const base::MutexLock lock(mu_);
+  StepCounter next = counter_;
+  next.Advance();
+  return !closed_ && Writes() && selector_->AnythingDueAt(next.current());
 }
 
 bool Recorder::BeginIdleStep() {
@@ -360,6 +374,9 @@ void Recorder::EndStepLocked() {
 
 void Recorder::SubmitLocked(bool last_of_step) {
   batch_.stamp = begun_;
+  for (const CapturedScalar& scalar : batch_.scalars) {
+    if (scalar.is_metric) selector_->Enlist(scalar.name, kMetrics);
+  }
   batch_.collections = selector_->TakeChanges();
   batch_.last_of_step = last_of_step;
   const uint64_t held = HeldBytes(batch_);

@@ -66,6 +66,7 @@ class Recorder {
   }
 
   const HookConfig& config() const noexcept { return config_; }
+  // As readers have it.
   const std::string& worker() const noexcept { return worker_; }
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   const std::string& run_id() const noexcept;
@@ -76,6 +77,8 @@ class Recorder {
   std::optional<Collection> GetCollection(std::string_view name) const
       SMDEBUG_EXCLUDES(mu_);
 
+  std::vector<Collection> Collections() const SMDEBUG_EXCLUDES(mu_);
+
   void Configure(HookConfig config) SMDEBUG_EXCLUDES(mu_);
   void SetCollection(const Collection& collection) SMDEBUG_EXCLUDES(mu_);
   void AddHints(std::span<const std::string> hints) SMDEBUG_EXCLUDES(mu_);
@@ -83,6 +86,8 @@ class Recorder {
   void SetMode(Mode mode) SMDEBUG_EXCLUDES(mu_);
   void BeginStep(std::optional<int64_t> number) SMDEBUG_EXCLUDES(mu_);
   bool BeginIdleStep() SMDEBUG_EXCLUDES(mu_);
+  // Whether BeginIdleStep() would leave the next step to the caller.
+  bool NextIsDue() const SMDEBUG_EXCLUDES(mu_);
   void EndStep() SMDEBUG_EXCLUDES(mu_);
   bool Flush(std::optional<std::chrono::milliseconds> timeout)
       SMDEBUG_EXCLUDES(mu_);

@@ -25,6 +25,11 @@ constexpr uint64_t kSmallBytes = uint64_t{16} << 10;
 // Tensors that wait for the next step.
 constexpr size_t kMostWaiting = 10'000;
 
+std::string_view OriginalName(std::string_view /*name*/) { return {}; }
+std::string_view OriginalName(const TensorName& name) {
+  return name.original_name();
+}
+
 }  // namespace
 
 std::shared_ptr<TensorPlan> Recorder::FindLocked(std::string_view name) {
@@ -74,6 +79,7 @@ bool Recorder::ChooseLocked(Name& name, CapturedTensor& captured) {
   captured.form = selector_->FormNow(*plan);
   if (captured.form == nullptr) return false;
   captured.plan = plan;
+  captured.original_name = OriginalName(name);
   return true;
 }
 
@@ -333,8 +339,8 @@ void Recorder::SaveScalar(std::string_view name, double value,
   CapturedScalar scalar = {
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
       .value = value,
-      .wall_time =
-          options.timestamp ? *options.timestamp : base::WallSeconds()};
+      .wall_time = options.timestamp ? *options.timestamp : base::WallSeconds(),
+      .is_metric = options.sm_metric};
   bool has_begun = true;
   const auto add = [&] {
     const base::MutexLock lock(mu_);

@@ -160,6 +160,13 @@ std::shared_ptr<const Form> Selector::Join(
   return MakeForm(*tensor, due);
 }
 
+void Selector::Enlist(std::string_view name, std::string_view collection) {
+  const bool is_new = !plan_.contains(collection);
+  const size_t position = Position(collection);
+  if (is_new) collections_[position]->saved = false;
+  AddMember(position, name);
+}
+
 size_t Selector::Position(std::string_view collection) {
   const auto it = plan_.find(collection);
   config::PlannedCollection* const planned =

@@ -112,6 +112,10 @@ class Selector {
       std::string_view name, std::span<const std::string_view> collections,
       const Stamp& stamp, std::shared_ptr<TensorPlan>& tensor);
 
+  // Puts `name`, which is saved whatever is due, into `collection`. One that is
+  // made for it asks for no step.
+  void Enlist(std::string_view name, std::string_view collection);
+
   // More names that messages about what takes nothing may point to.
   void AddHints(std::span<const std::string> hints) {
     unmatched_.AddHints(hints);

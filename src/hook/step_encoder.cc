@@ -53,8 +53,9 @@ void StepEncoder::AddTensor(const CapturedTensor& tensor) {
   // Of a tensor without elements there is nothing else, whatever is asked for.
   const bool is_empty = tensor.View().size() == 0;
   if ((form.shape || tensor.has_raw || is_empty) && !has_record) {
+    const std::string& original = tensor.original_name;
     builder_.index().AddShape(
-        name, name, tensor.shape,
+        name, original.empty() ? name : original, tensor.shape,
         is_empty ? std::optional(tensor.dtype) : std::nullopt);
     if (is_empty) ++saved_;
   }

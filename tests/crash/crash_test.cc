@@ -235,5 +235,63 @@ TEST_F(LeaveCrashTest, WithItsMarkerARunHasFailed) {
   ExpectNextStart(run_, ReadContent(*storage_));
 }
 
+// A process that is both workers of its job.
+class SeveralWorkersCrashTest : public CrashTest {
+ protected:
+  static VictimOptions Both(int64_t tag, std::string kill_at) {
+    return {.tag = tag,
+            .workers = 2,
+            .is_all = true,
+            .kill_at = std::move(kill_at)};
+  }
+
+  // The next start has the folder to itself, and what was there is whole.
+  void ExpectNextStartOfBoth(const RunContent& before) {
+    ASSERT_FALSE(RunVictim(run_, Both(2, "")));
+    ExpectAnswers(storage_);
+    EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFinished);
+    const RunContent content = ReadContent(*storage_);
+    EXPECT_EQ(content.tag, 2);
+    EXPECT_EQ(content.steps.at("worker_0").size(), 10U);
+    EXPECT_EQ(content.steps.at("worker_1").size(), 10U);
+    EXPECT_EQ(ReadContent(*OpenPrevious(run_, 1)), before);
+  }
+};
+
+TEST_P(SeveralWorkersCrashTest, LeavesARunThatWasKilled) {
+  ASSERT_TRUE(RunVictim(run_, Both(1, GetParam())));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kKilled);
+  EXPECT_FALSE(HasRunEnded(*storage_));
+  ExpectNextStartOfBoth(ReadContent(*storage_));
+}
+
+// The first enters and leaves first; "after_enter" is the claim's.
+INSTANTIATE_TEST_SUITE_P(Points, SeveralWorkersCrashTest,
+                         ::testing::Values("after_claim:1", "after_enter:1",
+                                           "after_event_publish:5",
+                                           "after_index_publish:5",
+                                           "after_index_publish:20",
+                                           "after_last_ledger:1"),
+                         NameOfPoint);
+
+TEST_F(SeveralWorkersCrashTest, HasFinishedWhenTheLastOfThemHas) {
+  ASSERT_TRUE(RunVictim(run_, Both(1, "after_last_ledger:2")));
+  ExpectAnswers(storage_);
+  EXPECT_EQ(LookAtRun(*storage_).state, RunState::kFinished);
+  EXPECT_FALSE(HasRunEnded(*storage_));
+  ExpectNextStartOfBoth(ReadContent(*storage_));
+}
+
+TEST_F(SeveralWorkersCrashTest, HasItsMarkerOnce) {
+  ASSERT_TRUE(RunVictim(run_, Both(1, "after_marker:1")));
+  ExpectAnswers(storage_);
+  EXPECT_TRUE(HasRunEnded(*storage_));
+  EXPECT_EQ(run::LookAt(*storage_).marker->run, run::LookAt(*storage_).id);
+  Victim next(run_, Both(2, ""));
+  next.AwaitEnd();
+  EXPECT_TRUE(next.Said("refused")) << next.output();
+}
+
 }  // namespace
 }  // namespace smdebug::testing

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,14 +25,33 @@ void Say(const std::string& word, const std::string& what = "") {
   std::fflush(stdout);
 }
 
-void Save(Hook& hook, float value) {
+// One step of each worker of the hook, the first of which has `rank`.
+void Save(Hook& hook, int64_t tag, int64_t rank, int64_t step) {
   hook.BeginStep();
-  for (int i = 0; i < kVictimTensors; ++i) {
-    SaveFloats(hook, "x" + std::to_string(i),
-               std::vector<float>(kVictimElements, value));
+  const int64_t shape[] = {kVictimElements};
+  for (size_t worker = 0; worker < hook.workers().size(); ++worker) {
+    const float value =
+        VictimValue(tag, rank + static_cast<int64_t>(worker), step);
+    const std::vector<float> values(kVictimElements, value);
+    for (int i = 0; i < kVictimTensors; ++i) {
+      hook.Save("x" + std::to_string(i), ViewOf<float>(values, shape),
+                {.worker = worker});
+    }
+    hook.SaveScalar("loss", value, {.worker = worker});
   }
-  hook.SaveScalar("loss", value);
   hook.EndStep();
+}
+
+std::unique_ptr<Hook> Open(const HookConfig& config, int64_t rank,
+                           int64_t workers, bool is_all) {
+  if (!is_all) {
+    return std::make_unique<Hook>(config, Worker::OfRank(rank, workers));
+  }
+  std::vector<Worker> all;
+  for (int64_t i = 0; i < workers; ++i) {
+    all.push_back(Worker::OfRank(i, workers));
+  }
+  return Hook::OfWorkers(config, all);
 }
 
 bool HasClosed(const Hook& hook, int64_t rank) {
@@ -48,15 +68,19 @@ int Run(const std::string& out_dir, std::map<std::string, int64_t> options) {
   HookConfig config = SaveEverything(out_dir);
   config.include_workers = IncludeWorkers::kAll;
   try {
-    Hook hook(config, Worker::OfRank(rank, options["workers"]));
+    const auto opened =
+        Open(config, rank, options["workers"], options["is_all"] != 0);
+    Hook& hook = *opened;
+    const auto writers = static_cast<int64_t>(hook.workers().size());
     Say("entered", hook.run_id());
     for (int64_t step = 0; step < steps; ++step) {
-      Save(hook, VictimValue(options["tag"], rank, step));
+      Save(hook, options["tag"], rank, step);
       // Without it all steps are published at once, at the end.
-      while (options["paced"] != 0 && hook.stats().steps_saved <= step) {
+      while (options["paced"] != 0 &&
+             hook.stats().steps_saved < writers * (step + 1)) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
-      Say("saved", std::to_string(hook.stats().steps_saved));
+      Say("saved", std::to_string(hook.stats().steps_saved / writers));
     }
     if (const auto other = options.find("outlives"); other != options.end()) {
       while (!HasClosed(hook, other->second)) {
@@ -69,7 +93,7 @@ int Run(const std::string& out_dir, std::map<std::string, int64_t> options) {
       hook.Close();
     }
     Say("closed");
-    return hook.stats().steps_saved == steps ? 0 : 1;
+    return hook.stats().steps_saved == writers * steps ? 0 : 1;
   } catch (const Error& error) {
     Say("refused", error.what());
     return 3;

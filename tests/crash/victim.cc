@@ -27,6 +27,7 @@ Victim::Victim(const std::string& out_dir, const VictimOptions& options) {
       "tag=" + std::to_string(options.tag),
       "rank=" + std::to_string(options.rank),
       "workers=" + std::to_string(options.workers),
+      "is_all=" + std::to_string(int{options.is_all}),
       "steps=" + std::to_string(options.steps),
       "paced=" + std::to_string(int{options.paced}),
       "fails=" + std::to_string(int{options.fails})};

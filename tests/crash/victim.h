@@ -30,6 +30,7 @@ struct VictimOptions {
   int64_t tag = 0;
   int64_t rank = 0;
   int64_t workers = 1;
+  bool is_all = false;  // It is all of the workers.
   int64_t steps = 10;
   bool paced = false;  // Each step is published before the next begins.
   bool fails = false;  // It closes as failed.

@@ -148,5 +148,20 @@ TEST_F(CApiTest, EveryTypeHasItsNumber) {
   EXPECT_EQ(Trial::Open(run())->TensorNames().size(), 17u);
 }
 
+TEST_F(CApiTest, AMetricIsAScalarOfItsCollection) {
+  smdebug_hook* hook = smdebug_open(run().c_str(), kAll);
+  ASSERT_NE(hook, nullptr);
+  smdebug_begin_step(hook);
+  EXPECT_EQ(smdebug_save(hook, "w", &tensor_), 0);
+  EXPECT_EQ(smdebug_save_metric(hook, "accuracy", 0.5), 0);
+  EXPECT_EQ(smdebug_save_scalar(hook, "lr", 0.1), 0);
+  EXPECT_EQ(smdebug_save_metric(hook, nullptr, 0.5), -1);
+  smdebug_close(hook);
+  const auto trial = Trial::Open(run());
+  EXPECT_THAT(trial->TensorNames({.collection = "sm_metrics"}),
+              ElementsAre("scalar/accuracy"));
+  EXPECT_EQ(trial->tensor("scalar/accuracy").At(0).Get(0), 0.5);
+}
+
 }  // namespace
 }  // namespace smdebug

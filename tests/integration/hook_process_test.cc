@@ -225,6 +225,36 @@ TEST(HookProcessTest, OnlyTheChiefWritesWhenOneWorkerIsIncluded) {
   EXPECT_THROW(Hook(SaveEverything(run)), RunExistsError);
 }
 
+TEST(HookProcessTest, AChildOfAHookThatIsSeveralWorkersDoesNothing) {
+  TempDir dir;
+  HookConfig config = SaveEverything(dir / "run");
+  config.include_workers = IncludeWorkers::kAll;
+  const std::vector<Worker> workers = {Worker::OfRank(0, 2),
+                                       Worker::OfRank(1, 2)};
+  auto hook = Hook::OfWorkers(config, workers);
+  hook->BeginStep();
+  SaveFloats(*hook, "before", {1});
+  EXPECT_TRUE(RunInChild([&] {
+    bool is_inert = hook->BeginIdleStep() && hook->IsIdle() &&
+                    !hook->IsDue("x") && hook->due_key() == 0;
+    hook->BeginStep();
+    const float value = 1;
+    hook->Save("x", ViewOf<float>({&value, 1}, {}), {.worker = 1});
+    hook->SaveScalar("x", 1);
+    is_inert = is_inert && !hook->Flush() && hook->stats() == HookStats();
+    hook->Close();
+    hook.reset();
+    if (!is_inert) _exit(1);
+  }));
+  SaveFloats(*hook, "after", {1});
+  hook->Close();
+  const auto storage = OpenLocalStorage(dir / "run");
+  for (const std::string worker : {"worker_0", "worker_1"}) {
+    EXPECT_THAT(testing::ReadStep(*storage, 0, worker), SizeIs(2));
+    EXPECT_THAT(Steps(*storage, worker), ElementsAre(0));
+  }
+}
+
 TEST(HookProcessTest, ARerunAfterACrashJustWorks) {
   TempDir dir;
   const std::string run = dir / "run";

@@ -88,6 +88,29 @@ inline void TorchHook::RegisterModule(const torch::nn::Module& module) {
   attached_key_ = 0;
 }
 
+inline void TorchHook::AddTensorsOf(std::string_view collection,
+                                    const torch::nn::Module& module,
+                                    bool inputs, bool outputs) {
+  const auto found = modules_.find(&module);
+  if (found == modules_.end()) {
+    throw Error("module " + internal::ClassName(module) +
+                " is in no registered model");
+  }
+  if (!inputs && !outputs) {
+    throw ConfigError("outputs", "false", "true unless inputs are asked for");
+  }
+  const std::string& prefix = found->second.input_prefix;
+  const std::string name[] = {prefix.substr(0, prefix.rfind("_input_"))};
+  HookConfig config = core_.config();
+  EditCollection(config, collection)
+      .include_regex.push_back(config::ModulePattern(name, inputs, outputs));
+  if (std::ranges::find(config.include_collections, collection) ==
+      config.include_collections.end()) {
+    config.include_collections.emplace_back(collection);
+  }
+  core_.Configure(std::move(config));
+}
+
 inline void TorchHook::StartForward(const torch::nn::Module& module) {
   if (begins_steps_itself_) return;
   const auto root = std::ranges::find(roots_, &module, &Root::module);

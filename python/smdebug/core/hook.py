@@ -491,16 +491,16 @@ class BaseHook:
         self,
         name: str,
         value: object,
-        sm_metric: bool = False,  # noqa: ARG002
+        sm_metric: bool = False,
         timestamp: float | None = None,
         *,
         step: int | None = None,
     ) -> None:
         """Saves one number at the current step, whatever the schedules say, as scalar/<name>.
 
-        `timestamp` is in seconds since the epoch; now by default. `sm_metric` is accepted and
-        has no effect: there is no SageMaker to send it to. `step` is another step, counted as
-        `hook.step` is: one that is over, or one to come, which the scalar waits for.
+        `timestamp` is in seconds since the epoch; now by default. `sm_metric` puts it into the
+        collection `sm_metrics`; there is no SageMaker to send it to. `step` is another step,
+        counted as `hook.step` is: one that is over, or one to come, which the scalar waits for.
         """
         core = self._prepare()
         if core is None:
@@ -509,11 +509,12 @@ class BaseHook:
             number = one_number("value", value)
             when = None if timestamp is None else one_number("timestamp", timestamp)
             at = None if step is None else integer("step", step, "a whole number of at least 0")
+            is_metric = flag("sm_metric", sm_metric)
         except SMDebugError as wrong:
             if self._leave_out(f"{self.SCALAR_PREFIX}{name}", wrong):
                 raise
             return
-        core.save_scalar(str(name), number, when, at)
+        core.save_scalar(str(name), number, when, at, is_metric)
 
     @counts_late
     def save_tensor(

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _TAKES_KEYWORDS = {"with_kwargs": True} if hasattr(torch, "compile") else {}
 
 
+def _prefixes_of(module: str) -> tuple[str, str]:
+    """What the numbers of a module's inputs and outputs come after."""
+    return f"{module}_input_", f"{module}_output_"
+
+
 class AccumulatedGradient:
     """Saves the gradient that a parameter has gathered, if the step's last forward may have run."""
 
@@ -208,9 +213,10 @@ class Attachment:
 
     def _attach_modules(self, root: WatchedModule, traced: bool, attached: _Attached) -> None:
         modules = list(root.named_modules())
-        due = self._core.modules_are_due([name for name, _, _ in modules])
-        for (name, module, is_traced), is_due in zip(modules, due):
-            if not is_due:
+        prefixes = [prefix for name, _, _ in modules for prefix in _prefixes_of(name)]
+        due = self._core.prefixes_are_due(prefixes)
+        for (name, module, is_traced), *is_due in zip(modules, due[::2], due[1::2]):
+            if not any(is_due):
                 continue
             if traced or is_traced:
                 self._skip_traced(name, module)
@@ -224,7 +230,8 @@ class Attachment:
     def _callback_of(self, name: str, module: torch.nn.Module) -> Any:
         known, callback = self._forward.get(module, ("", None))
         if callback is None or known != name:  # It may have been moved to another place.
-            callback = _core.ForwardCallback(self._core, name, recomputing)
+            prefixes = _prefixes_of(name)
+            callback = _core.ForwardCallback(self._core, name, *prefixes, recomputing)
             self._forward[module] = (name, callback)
         return callback
 

@@ -137,6 +137,30 @@ TEST_F(TorchHookTest, CollectionsEditedByDefaultAreThoseOfPyTorch) {
             BuiltInCollections(Framework::kPyTorch).at("losses").include_regex);
 }
 
+TEST_F(TorchHookTest, ACollectionTakesTheTensorsOfOneModule) {
+  // "1" is also the end of "11", and a module in the middle of a pattern.
+  torch::nn::Sequential net;
+  for (int i = 0; i < 12; ++i) net->push_back(torch::nn::Linear(3, 3));
+  {
+    TorchHook hook({.out_dir = run(),
+                    .save_config = SaveConfig::Every({.save_interval = 1})});
+    hook.Register(net);
+    hook.AddModuleTensors("mine", *net->ptr(1), /*inputs=*/true);
+    hook.AddModuleTensors("mine", *net->ptr(3), true, false);
+    hook.AddModuleTensors("whole", net);
+    EXPECT_THROW(hook.AddModuleTensors("mine", torch::nn::Linear(3, 3)), Error);
+    EXPECT_THROW(hook.AddModuleTensors("mine", net, false, false), ConfigError);
+    hook.Forward(net, torch::ones({2, 3}));
+    EXPECT_THROW(hook.AddModuleTensors("mine", net), Error);
+  }
+  const auto trial = Open();
+  EXPECT_THAT(trial->TensorNames({.collection = "mine"}),
+              UnorderedElementsAre("1_input_0", "1_output_0", "3_input_0"));
+  EXPECT_THAT(trial->TensorNames(),
+              UnorderedElementsAre("1_input_0", "1_output_0", "3_input_0",
+                                   "Sequential_output_0"));
+}
+
 TEST_F(TorchHookTest, TrainingIsBitIdentical) {
   Net bare;
   const auto expected = Train(nullptr, bare, 7);

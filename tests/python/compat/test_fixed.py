@@ -193,6 +193,53 @@ def test_all_workers_are_found_in_one_folder(
         check_collections(trial, run)
 
 
+DEVICES = [f"/job:worker/replica:0/task:0/device:GPU:{gpu}" for gpu in (0, 1)]
+
+
+def test_a_process_that_is_several_workers_is_read_as_each(
+    driver: Driver, tmp_path: Path, spec: HookSpec
+) -> None:
+    hook = replace(spec, save_all=True, include_workers="all", extra={"devices": DEVICES})
+    actions: list[Action] = []
+    for step in range(3):
+        actions += [BeginStep(), Save("loss", np.array(1 / (step + 1)))]
+        actions += [Save("w", WEIGHT + step + 10 * gpu, worker=gpu) for gpu in (0, 1)]
+    driver.play(Scenario([hook], actions), tmp_path)
+
+    trial = open_run(Path(spec.out_dir))
+    assert trial.workers() == DEVICES
+    assert trial.steps() == [0, 1, 2]
+    for step in range(3):
+        for gpu, device in enumerate(DEVICES):
+            value = trial.tensor("w").value(step, worker=device)
+            np.testing.assert_array_equal(value, WEIGHT + step + 10 * gpu)
+            assert trial.tensor("loss").value(step, worker=device) == 1 / (step + 1)
+    files = {path.name for path in Path(spec.out_dir).glob("index/*/*.json")}
+    serialised = [f"_job-worker_replica-0_task-0_device-GPU-{gpu}" for gpu in (0, 1)]
+    assert files == {f"{step:012}_{name}.json" for step in range(3) for name in serialised}
+
+
+def test_the_original_name_is_beside_the_shape(
+    driver: Driver, tmp_path: Path, spec: HookSpec
+) -> None:
+    hook = replace(spec, save_all=True, form=Form(("mean",), save_shape=True))
+    named = Save("conv/weights/conv/kernel:0", WEIGHT, original_name="conv/kernel:0")
+    driver.play(Scenario([hook], [BeginStep(), named, Save("x", WEIGHT)]), tmp_path)
+    trial = open_run(Path(spec.out_dir))
+    assert trial.tensor(named.name).original_name == "conv/kernel:0"
+    assert trial.tensor("x").original_name == "x"
+
+
+def test_metrics_of_the_job_are_in_their_collection(
+    driver: Driver, tmp_path: Path, spec: HookSpec
+) -> None:
+    metric = SaveScalar("accuracy", 0.5, sm_metric=True)
+    actions: list[Action] = [BeginStep(), Save("w", WEIGHT), metric, SaveScalar("lr", 0.1)]
+    driver.play(Scenario([replace(spec, save_all=True)], actions), tmp_path)
+    trial = open_run(Path(spec.out_dir))
+    assert trial.tensor_names(collection="sm_metrics") == ["scalar/accuracy"]
+
+
 def test_one_worker_writes_where_one_is_asked_for(
     driver: Driver, tmp_path: Path, spec: HookSpec
 ) -> None:

@@ -220,6 +220,7 @@ def test_001_line_160_methods_that_all_hooks_have(out_dir: str) -> None:
     assert trial.modes() == {smd.modes.TRAIN, smd.modes.EVAL}
     assert trial.tensor("fc_output_0").steps(mode=smd.modes.EVAL) == [0]
     assert trial.tensor("scalar/accuracy").value(0, mode=smd.modes.EVAL) == 0.75
+    assert trial.tensor_names(collection="sm_metrics") == ["scalar/accuracy"]
     assert (trial.tensor("table").value(0, mode=smd.modes.TRAIN) == np.eye(3)).all()
     for name in ("mine", "tables"):
         assert "table" in trial.tensor_names(collection=name)

@@ -83,6 +83,12 @@ std::unique_ptr<Hook> MakeHook(const json& spec) {
   runtime.strict = spec.value("strict", true);
   // Files appear because of what a scenario does, never because time passes.
   runtime.scalar_delay = std::chrono::hours(1);
+  if (spec.contains("devices")) {
+    return Hook::OfWorkers(ConfigOf(spec),
+                           smdebug::Worker::OfDevices(
+                               spec["devices"].get<std::vector<std::string>>()),
+                           runtime);
+  }
   return std::make_unique<Hook>(
       ConfigOf(spec),
       smdebug::Worker::OfRank(spec.value("rank", 0), spec.value("workers", 1)),
@@ -129,7 +135,13 @@ smdebug::Mode ModeOf(const json& action) {
 void Save(const json& action, const std::vector<std::byte>& blob, Hook& hook) {
   const Tensor tensor = TensorOf(action, blob);
   const std::string name = action.at("name");
-  if (!action.contains("collections")) return hook.Save(name, tensor.view);
+  if (!action.contains("collections")) {
+    smdebug::SaveOptions options;
+    const std::string original = action.value("original_name", "");
+    options.original_name = original;
+    if (action.contains("worker")) options.worker = action["worker"];
+    return hook.Save(name, tensor.view, options);
+  }
   const std::vector<std::string> names = action["collections"];
   const std::vector<std::string_view> views(names.begin(), names.end());
   hook.SaveTensor(name, tensor.view, views);
@@ -138,6 +150,7 @@ void Save(const json& action, const std::vector<std::byte>& blob, Hook& hook) {
 void SaveScalar(const json& action, Hook& hook) {
   smdebug::ScalarOptions options;
   if (action.contains("timestamp")) options.timestamp = action["timestamp"];
+  options.sm_metric = action.value("sm_metric", false);
   // Infinities and NaN have no JSON number; they come as text.
   const json& value = action.at("value");
   hook.SaveScalar(action.at("name").get<std::string>(),

@@ -20,7 +20,8 @@ class NativeRun:
     """A worker's hook. Use as a context manager, which closes it.
 
     Everything is saved, whole, at every step, unless `settings` say otherwise: keys
-    of the core's hook configuration, with dicts where it takes JSON.
+    of the core's hook configuration, with dicts where it takes JSON. `more_workers`
+    are those that it is besides the first.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class NativeRun:
         out_dir: Path,
         worker: str = "worker_0",
         workers: int = 1,
+        more_workers: tuple[str, ...] = (),
         **settings: Any,  # noqa: ANN401
     ) -> None:
         every_step = {mode.name: {"save_interval": 1} for mode in ModeKeys}
@@ -50,7 +52,14 @@ class NativeRun:
             asked[key] = asked[key] and json.dumps(asked[key])
         asked["collections"] = [json.dumps(collection) for collection in asked["collections"]]
         self.hook = _core.Hook(
-            asked, worker, workers, worker == "worker_0", (np.ndarray,), (), describe
+            asked,
+            worker,
+            workers,
+            worker == "worker_0" or bool(more_workers),
+            (np.ndarray,),
+            (),
+            describe,
+            more_workers,
         )
 
     def __enter__(self) -> NativeRun:

@@ -39,12 +39,14 @@ class Close:
 @dataclass(frozen=True)
 class Save:
     """Saves `value`, of any strides, or rank-1 strings (an object array). With
-    `collections`, through SaveTensor()."""
+    `collections`, through SaveTensor(). `worker` is one of a hook with several."""
 
     name: str
     value: Array
     collections: tuple[str, ...] | None = None
     hook: int = 0
+    worker: int | None = None
+    original_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class SaveScalar:
     value: float
     timestamp: float | None = None
     hook: int = 0
+    sm_metric: bool = False
 
 
 Action = Union[SetMode, BeginStep, EndStep, Close, Save, SaveScalar]
@@ -108,8 +111,13 @@ def _action_to_dict(action: Action, writer: _BlobWriter) -> dict[str, Any]:
     if isinstance(action, SaveScalar):
         value = action.value if math.isfinite(action.value) else str(action.value)
         time = {} if action.timestamp is None else {"timestamp": action.timestamp}
-        return {**spec, "do": "save_scalar", "name": action.name, "value": value, **time}
+        metric = {"sm_metric": True} if action.sm_metric else {}
+        return {**spec, "do": "save_scalar", "name": action.name, "value": value, **time, **metric}
     spec.update(do="save", name=action.name)
+    if action.worker is not None:
+        spec["worker"] = action.worker
+    if action.original_name:
+        spec["original_name"] = action.original_name
     if action.collections is not None:
         spec["collections"] = list(action.collections)
     if action.value.dtype == object:

@@ -23,7 +23,7 @@ class TestFailOpen(FailOpen):
         *("Hook", "ForwardCallback", "TensorCallback", "built_in_collections"),
         *("unusable_collections", "Hook.add_hints"),
         *("Hook.begin_step", "Hook.save_many", "Hook.save_tensor", "Hook.save_scalar"),
-        *("Hook.set_mode", "Hook.are_due", "Hook.modules_are_due", "Hook.due_key"),
+        *("Hook.set_mode", "Hook.are_due", "Hook.prefixes_are_due", "Hook.due_key"),
         *("Hook.leave_out", "Hook.close"),
     )
     setup_calls = ("TensorNames",)
