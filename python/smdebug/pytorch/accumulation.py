@@ -113,4 +113,4 @@ class _Concerns:
 
 def _have_common(watched: list[WatchedModule], groups: Iterable[dict[str, Any]]) -> bool:
     theirs = {id(parameter) for group in groups for parameter in group["params"]}
-    return any(id(p) in theirs for root in watched for p in root.look().parameters)
+    return any(id(p) in theirs for root in watched for p in root.look())

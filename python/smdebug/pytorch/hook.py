@@ -288,11 +288,11 @@ class Hook(BaseHook):
         assert core is not None
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        contents = [(root, root.look()) for root in self._watched()]
-        for root, (_, _, parameters, _) in contents:
+        parameters = [(root, root.look()) for root in self._watched()]
+        for root, current in parameters:
             if root is watched:
-                core.save_many(watched.parameter_names, parameters)
-        self._attachment.attach(contents, watched, traced)
+                core.save_many(watched.parameter_names, current)
+        self._attachment.attach(parameters, watched, traced)
         self._found_losses.begin_step()
 
     def end_step(self) -> None:

@@ -11,7 +11,7 @@ from smdebug import _core
 from smdebug.core.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.compiled import is_compiled, original_module
-from smdebug.pytorch.contents import Contents, Sharded, last_that_learns, look_into
+from smdebug.pytorch.contents import Sharded, last_that_learns, look_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,24 +47,34 @@ class WatchedModule:
         self.name = type(original_module(module)).__name__
         self.gradient_names: list[str] = []
         self.parameter_names = _core.TensorNames([])
+        self.version = 0  # Another one whenever there is something else in it.
+        self._seen = _core.SeenModule(torch.nn.Parameter, with_parameters)
         self._with_parameters = with_parameters
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
         self.look()
 
-    def look(self) -> Contents:
-        """What is in it now; the names of its parameters are brought up to date.
+    def look(self) -> list[torch.Tensor]:
+        """The parameters that are in it now; names and version are brought up to date.
 
         No parameter is kept, and no weak reference made to one: PyTorch refuses to swap the
         contents of tensors that have any.
         """
-        contents = look_into(self.module, self._with_parameters, self._sharded)
-        if contents.parameter_paths != self._paths:
-            self._paths = contents.parameter_paths
+        parameters: list[torch.Tensor] | None = self._seen.look(self.module)
+        if parameters is None:
+            self.version += 1
+        elif self._seen.is_plain and not self._sharded:
+            return parameters
+        if not self._with_parameters:
+            return []
+        contents = look_into(self.module, self._sharded)
+        if contents.paths != self._paths:
+            self._paths = contents.paths
             names = [f"{self.name}_{_plain_name(path)}" for path in self._paths]
             self.parameter_names = _core.TensorNames(names)
             self.gradient_names = [f"gradient/{name}" for name in names]
-        return contents
+            self.version += 1
+        return contents.parameters
 
     def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
         """Every module in it with its name, and whether a callback on it would be traced."""
