@@ -78,6 +78,18 @@ void TensorHook::Save(TensorName& name, nb::handle tensor) {
   SaveNamed(name, name.text(), tensor);
 }
 
+void TensorHook::SaveGradient(TensorName& name, nb::handle gradient) {
+  if (!unscale_.is_valid()) return Save(name, gradient);
+  if (!core_->Offer(name)) return;
+  nb::object unscaled;
+  if (!Try(name.text(), [&] { unscaled = unscale_(gradient); })) return;
+  if (nb::isinstance<nb::str>(unscaled)) {
+    core_->Skip(name.text(), TextOf(unscaled));
+  } else {
+    Save(name, unscaled);
+  }
+}
+
 template <typename Name>
 void TensorHook::SaveNamed(Name& name, std::string_view text,
                            nb::handle tensor) {

@@ -171,6 +171,11 @@ class Attachment:
             for attached, (root, parameters) in zip(self._attached, watched)
         )
 
+    @property
+    def has_gradients(self) -> bool:
+        """Whether gradients are due."""
+        return any(attached.gradients for attached in self._attached)
+
     def detach(self) -> None:
         """Takes everything off."""
         if self._attached_for is None:
@@ -235,7 +240,7 @@ class Attachment:
             self._core.skip(name, "is compiled: inputs and outputs inside it are not saved")
 
     def _attach_gradient(self, parameter: torch.Tensor, name: str) -> _Handle:
-        save = _core.TensorCallback(self._core, name)
+        save = _core.GradientCallback(self._core, name)
         # A sharded parameter's gradient is put in place after the backward pass of its module.
         gathers = self._hook.forwards_per_step != 1 or is_sharded(parameter)
         # What functional_call() puts in a parameter's place need not gather anything.

@@ -20,7 +20,7 @@ from torch import nn
 class TestFailOpen(FailOpen):
     steps = 6
     core_calls = (
-        *("Hook", "ForwardCallback", "TensorCallback", "built_in_collections"),
+        *("Hook", "ForwardCallback", "GradientCallback", "built_in_collections"),
         *("unusable_collections", "Hook.add_hints"),
         *("Hook.begin_step", "Hook.save_many", "Hook.save_tensor", "Hook.save_scalar"),
         *("Hook.set_mode", "Hook.are_due", "Hook.modules_are_due", "Hook.due_key"),
