@@ -134,6 +134,7 @@ class Hook(BaseHook):
         self._watch(watched)
         handle = module.register_forward_pre_hook(StepCallback(self, watched))
         self._handles.append(handle)
+        self._scaled_steps.listen()
         if self.forwards_per_step != 1:
             optimizers.listening.add(self)
         count = self.count_parameters(module)

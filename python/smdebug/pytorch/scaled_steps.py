@@ -14,6 +14,9 @@ from smdebug.pytorch.scaling import Scale, Scaling
 if TYPE_CHECKING:
     from smdebug.pytorch.hook import Hook
 
+# Scalars that rules heed.
+_GRAD_SCALE: str = _core.GRAD_SCALE
+_STEP_SKIPPED: str = _core.STEP_SKIPPED
 # Of a scaler that keeps its numbers on a device, and leaves it to the optimizer there whether to
 # step: that is not known when the step ends.
 _NOT_KNOWN = -1.0
@@ -63,24 +66,25 @@ class ScaledSteps:
         self._hook = hook
         self._scaling = Scaling()
         self._has_gradients = False  # Those of the current step are saved.
-        self._listens = False
+        self.are_wanted = False  # What a scaler makes of losses matters now.
         self._follows_optimizers = False
         # Of the current step: the scalers whose scale was saved, and whether it was left out.
         self._scalers: set[int] = set()
         self._outcome: float | None = None
         self._on_devices = _NumbersOnDevices()
 
+    def listen(self) -> None:
+        """The training is to come."""
+        scaling.listening.add(self._hook)
+
     def begin_step(self, has_gradients: bool) -> None:
         """A step begins of which something is saved, gradients as well if `has_gradients`."""
         self._has_gradients = has_gradients
         self._scalers.clear()
         self._outcome = None
-        listens = has_gradients or self._hook._found_losses.are_wanted
-        if listens and not self._listens:
-            scaling.listening.add(self._hook)
-        elif self._listens and not listens:
-            scaling.listening.remove(self._hook)
-        self._listens = listens
+        self.are_wanted = has_gradients or self._hook._found_losses.are_wanted
+        if self.are_wanted:
+            scaling.kinds.look_for_more()
 
     def begin_forward(self) -> None:
         """A forward pass begins."""
@@ -90,9 +94,7 @@ class ScaledSteps:
         """Nothing is saved of what comes."""
         self._has_gradients = False
         self._scalers.clear()
-        if self._listens:
-            scaling.listening.remove(self._hook)
-            self._listens = False
+        self.are_wanted = False
         if self._follows_optimizers:
             optimizers.listening.remove(self._hook)
             self._follows_optimizers = False
@@ -105,6 +107,7 @@ class ScaledSteps:
     def close(self) -> None:
         """The training is over."""
         self.end_step()
+        scaling.listening.remove(self._hook)
         if self._hook._core is not None:
             self._on_devices.save(self._hook._core, wait=True)
 
@@ -114,11 +117,12 @@ class ScaledSteps:
         if core is None or scaled is loss or not self._has_gradients:
             return
         try:
+            if not self._hook.scaled:
+                core.set_unscale(self._scaling.unscale)
             scale = self._scaling.scale_of(scaler)
             if scale is None:
                 return
             if not self._hook.scaled:
-                core.set_unscale(self._scaling.unscale)
                 scaling.follow(self._hook, scaled, scale)
         except Exception:
             self._scaling.fail()
@@ -129,7 +133,7 @@ class ScaledSteps:
         if scale.number not in self._scalers:
             self._scalers.add(scale.number)
             number = f"_{scale.number}" if scale.number else ""
-            self._save(core, f"{_core.GRAD_SCALE}{number}", scale.tensor)
+            self._save(core, f"{_GRAD_SCALE}{number}", scale.tensor)
 
     def begin_backward(self, scale: Scale, thread: int) -> None:
         """A backward pass has come to what `thread` has scaled."""
@@ -161,7 +165,7 @@ class ScaledSteps:
             core = self._hook._core
             if core is not None:
                 for number in found:
-                    self._on_devices.add(core, _core.STEP_SKIPPED, number)
+                    self._on_devices.add(core, _STEP_SKIPPED, number)
 
     def _concerns(self, optimizer: torch.optim.Optimizer) -> bool:
         watched = self._hook._watched()
@@ -174,7 +178,7 @@ class ScaledSteps:
             return
         self._outcome = skipped
         if self._hook._core is not None:
-            self._hook._core.save_scalar(_core.STEP_SKIPPED, skipped, None)
+            self._hook._core.save_scalar(_STEP_SKIPPED, skipped, None)
 
     def _save(self, core: _core.Hook, name: str, number: torch.Tensor) -> None:
         if number.device.type == "cpu":

@@ -38,18 +38,25 @@ def _around_scale(function: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 def _tell_scaled(scaler: object, loss: object, scaled: object) -> None:
     for hook in listening:
-        hook._on_scaled(scaler, loss, scaled)
+        if hook._scaled_steps.are_wanted:
+            hook._on_scaled(scaler, loss, scaled)
 
 
 class _Scalers:
-    """Tells what the kinds of GradScaler there are make of losses."""
+    """Tells what the kinds of GradScaler there are make of losses.
+
+    They are wrapped as long as a hook is open: where a script computes the loss in the call of
+    `scale`, Python looks up that function before the forward pass begins.
+    """
 
     def __init__(self) -> None:
         self._wrappings: dict[type, Wrapping] = {}
+        self._kinds: list[type] = []
 
     def put_on(self) -> None:
         """Tells of every scaling from now on."""
-        for kind in _kinds_of(GradScaler):
+        self._kinds = list(_kinds_of(GradScaler))
+        for kind in self._kinds:
             if "scale" in vars(kind):
                 made = self._wrappings.setdefault(kind, Wrapping(kind, "scale", _around_scale))
                 made.put_on()
@@ -59,6 +66,11 @@ class _Scalers:
         for wrapping in self._wrappings.values():
             wrapping.take_off()
 
+    def look_for_more(self) -> None:
+        """Tells of kinds that have come since, too."""
+        if self._kinds != list(_kinds_of(GradScaler)):
+            self.put_on()
+
 
 def _kinds_of(kind: type) -> Iterator[type]:
     yield kind
@@ -67,8 +79,9 @@ def _kinds_of(kind: type) -> Iterator[type]:
         yield from _kinds_of(other)
 
 
+kinds = _Scalers()
 # The hooks that are told what scalers make of losses.
-listening: Listeners[Hook] = Listeners(_Scalers())
+listening: Listeners[Hook] = Listeners(kinds)
 
 
 class Scale:

@@ -26,7 +26,7 @@ class TestFailOpen(FailOpen):
         *("Hook.set_mode", "Hook.are_due", "Hook.modules_are_due", "Hook.due_key"),
         *("Hook.leave_out", "Hook.close"),
     )
-    setup_calls = ("TensorNames",)
+    setup_calls = ("SeenModule", "TensorNames")
     wrong: ClassVar[Wrong] = {
         "reductions": ({"reduction_config": "min"}, SMDebugTypeError, "reduction_config"),
         "forwards": ({"forwards_per_step": 1.5}, SMDebugValueError, "forwards_per_step.*1.5"),
