@@ -113,9 +113,7 @@ class _Attached:
 
     def is_for(self, watched: WatchedModule, parameters: list[torch.Tensor]) -> bool:
         """Whether it is what `watched` needs, which has these parameters now."""
-        return self._version == watched.version and (
-            not self.gradients or self._is_on(parameters)
-        )
+        return self._version == watched.version and (not self.gradients or self._is_on(parameters))
 
     def _is_on(self, parameters: list[torch.Tensor]) -> bool:
         return (

@@ -44,7 +44,8 @@ void TrialView::LookForMarks() {
 
 ScalerMarks TrialView::MarksAt(int64_t step) {
   ScalerMarks marks;
-  if (const auto id = FindMark(kStepSkipped)) marks.skipped = NumberAt(*id, step);
+  if (const auto id = FindMark(kStepSkipped))
+    marks.skipped = NumberAt(*id, step);
   for (int number = 0; const auto id = FindMark(kGradScale, number); ++number) {
     const auto scale = NumberAt(*id, step);
     if (scale) marks.scale = std::min(*scale, marks.scale.value_or(*scale));
@@ -99,8 +100,8 @@ bool TrialView::HidesAt(TensorId id, int64_t step) {
 
 void TrialView::LeaveOutSkipped(std::vector<TensorId>& members) {
   if (!has_marks_) return;
-  const auto left_out = std::erase_if(
-      members, [&](TensorId id) { return Hides(id, place_); });
+  const auto left_out =
+      std::erase_if(members, [&](TensorId id) { return Hides(id, place_); });
   if (use_ == nullptr) return;
   use_->left_out |= left_out > 0;
   use_->saw_step_made |=
