@@ -192,7 +192,7 @@ class Scaling:
         if self._has_failed:
             return "may be scaled, and by how much is not known"
         found = self._passes.get(_current_pass())
-        if found is None:
+        if found is None or (found.is_over and recomputing is None):
             # A checkpoint runs backward passes of its own within another.
             running = [one for one in self._passes.values() if not one.is_over]
             if not running:

@@ -12,7 +12,7 @@ import pytest
 import smdebug.pytorch as smd
 import torch
 from smdebug.exceptions import SMDebugTypeError
-from smdebug.pytorch import scaling
+from smdebug.pytorch import optimizers, scaling
 from smdebug.rules import check
 from smdebug.trials import Trial
 from support.torch_hooks import MakeHook, ReadRun
@@ -129,6 +129,16 @@ def test_a_gradient_of_half_precision_stays_what_it_is(
     value = read_run().tensor("gradient/Linear_weight").value(0)
     assert value.dtype == np.float32
     assert value.tolist() == [[2.0**-27, 2.0**-12]]  # As float16 the first would be 0.
+
+
+def test_a_sparse_gradient(make_hook: MakeHook, read_run: ReadRun) -> None:
+    net = nn.Embedding(8, 2, sparse=True)
+    hook = make_hook(include_collections=GRADIENTS)
+    hook.register_module(net)
+    scaler_of(4.0).scale(net(torch.tensor([1, 3, 1])).square().sum()).backward()
+    assert net.weight.grad is not None
+    value = read_run().tensor("gradient/Embedding_weight").value(0)
+    np.testing.assert_array_equal(value, net.weight.grad.to_dense().numpy() / 4)
 
 
 def test_other_gradients_are_as_they_are(make_hook: MakeHook, read_run: ReadRun) -> None:
@@ -278,7 +288,7 @@ def test_a_scaler_that_fails_reaches_no_training(
 
 
 def test_nothing_stays_behind(make_hook: MakeHook) -> None:
-    before = vars(scaling.GradScaler)["scale"], vars(scaling.GradScaler)["step"]
+    before = vars(optimizers.GradScaler)["scale"], vars(optimizers.GradScaler)["step"]
     net, scaler = Net(), scaler_of(8.0)
     hook = make_hook(include_collections=GRADIENTS, save_config=smd.SaveConfig(save_interval=2))
     hook.register_module(net)
@@ -288,7 +298,7 @@ def test_nothing_stays_behind(make_hook: MakeHook) -> None:
     pickle.dumps(scaler)
     train(net, scaler, [1.0] * 2)
     hook.close()
-    assert (vars(scaling.GradScaler)["scale"], vars(scaling.GradScaler)["step"]) == before
+    assert (vars(optimizers.GradScaler)["scale"], vars(optimizers.GradScaler)["step"]) == before
 
 
 class TestRules:

@@ -40,7 +40,7 @@ def rename(net: Net) -> None:
 def become_plain(net: Net) -> None:
     weight = net.fc.weight
     del net.fc._parameters["weight"]
-    net.fc._parameters["weight"] = weight.detach()  # type: ignore[assignment]
+    net.fc._parameters["weight"] = weight.detach()
 
 
 def swap(net: Net) -> None:
@@ -87,7 +87,7 @@ def test_what_occurs_twice_is_there_once() -> None:
     shared = nn.Linear(2, 2)
     net = nn.ModuleList([shared, nn.Sequential(shared, nn.Linear(2, 2)), shared])
     net[1][1].weight = shared.weight
-    net.append(net)  # type: ignore[arg-type]
+    net.append(net)
     made = seen(net)
     assert_is_seen(made, net)
     net[1][1].weight = nn.Parameter(torch.zeros(2, 2))
