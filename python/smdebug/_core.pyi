@@ -341,12 +341,10 @@ def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int
     """The report of each rule, as `smdebug check --json` has it."""
 
 class SeenModule:
-    def __init__(self, parameter_type: object, with_parameters: bool) -> None: ...
+    def __init__(self, module: object, parameter_type: object, with_parameters: bool) -> None: ...
 
     def look(self, module: object) -> list | None:
-        """
-        The parameters in `module`; None if it has changed since the last call.
-        """
+        """The parameters in `module`; None if it has changed."""
 
     @property
     def is_plain(self) -> bool:

@@ -98,13 +98,13 @@ class SeenModule::Comparison {
 // Takes down what comes.
 class SeenModule::Note {
  public:
-  explicit Note(nb::handle parameter_type) : parameter_type_(parameter_type) {}
+  Note(nb::handle parameter_type, SeenModule& seen)
+      : parameter_type_(parameter_type), seen_(seen) {}
 
   bool Parameter(nb::object name, nb::handle parameter) {
-    const PyTypeObject* type = Py_TYPE(parameter.ptr());
-    seen_->is_plain &= parameter_type_.is(parameter.type());
-    seen_->parts.push_back({.object = parameter.ptr(),
-                            .type = type,
+    seen_.is_plain_ &= parameter_type_.is(parameter.type());
+    seen_.parts_.push_back({.object = parameter.ptr(),
+                            .type = Py_TYPE(parameter.ptr()),
                             .name = std::move(name),
                             .is_first = IsFirst(parameter)});
     return true;
@@ -112,7 +112,7 @@ class SeenModule::Note {
 
   bool Module(nb::object name, nb::handle module, bool& is_first) {
     is_first = IsFirst(module);
-    seen_->parts.push_back(
+    seen_.parts_.push_back(
         {.object = module.ptr(),
          .name = std::move(name),
          .reference = is_first ? nb::object(nb::weakref(module)) : nb::object(),
@@ -120,19 +120,22 @@ class SeenModule::Note {
     return true;
   }
 
-  std::shared_ptr<const Seen> Take() { return std::move(seen_); }
-
  private:
   bool IsFirst(nb::handle object) { return known_.insert(object.ptr()).second; }
 
   const nb::handle parameter_type_;
+  SeenModule& seen_;
   std::unordered_set<const PyObject*> known_;
-  std::shared_ptr<Seen> seen_ = std::make_shared<Seen>();
 };
 
-SeenModule::SeenModule(nb::object parameter_type, bool with_parameters)
-    : parameter_type_(std::move(parameter_type)),
-      with_parameters_(with_parameters) {}
+SeenModule::SeenModule(nb::handle module, nb::handle parameter_type,
+                       bool with_parameters)
+    : with_parameters_(with_parameters) {
+  bool is_first = false;
+  Note note(parameter_type, *this);
+  note.Module(nb::none(), module, is_first);
+  Walk(module, note);
+}
 
 template <typename Visitor>
 bool SeenModule::Walk(nb::handle module, Visitor& visitor) const {
@@ -151,29 +154,23 @@ bool SeenModule::Walk(nb::handle module, Visitor& visitor) const {
          ForEach(Own(module, kModules), child);
 }
 
-nb::object SeenModule::Look(nb::handle module) {
+nb::object SeenModule::Look(nb::handle module) const {
   bool is_first = false;
-  const std::shared_ptr<const Seen> seen = seen_;
-  Comparison comparison(seen->parts);
+  Comparison comparison(parts_);
   if (comparison.Module(nb::none(), module, is_first) &&
       Walk(module, comparison) && comparison.IsAtEnd()) {
     return comparison.parameters();
   }
-  Note note(parameter_type_);
-  note.Module(nb::none(), module, is_first);
-  Walk(module, note);
-  seen_ = note.Take();
   return nb::none();
 }
 
 void InitSeenModule(nb::module_& m) {
   nb::class_<SeenModule>(m, "SeenModule")
-      .def(nb::init<nb::object, bool>(), "parameter_type"_a,
-           "with_parameters"_a)
+      .def(nb::init<nb::handle, nb::handle, bool>(), "module"_a,
+           "parameter_type"_a, "with_parameters"_a)
       .def("look", &SeenModule::Look, "module"_a,
            nb::sig("def look(self, module: object) -> list | None"),
-           "The parameters in `module`; None if it has changed since the last "
-           "call.")
+           "The parameters in `module`; None if it has changed.")
       .def_prop_ro("is_plain", &SeenModule::is_plain,
                    "Whether all parameters were of the class itself.");
 }

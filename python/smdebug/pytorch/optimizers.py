@@ -85,6 +85,10 @@ def is_inside_scaler() -> bool:
 def _around_scaler(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A step that is left out, because its gradients are not finite, ends what led to it, too."""
     optimizer = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
+    if compiled.is_compiling():
+        result = function(*args, **kwargs)
+        _tell(optimizer)
+        return result
     _in_scaler.is_inside, _in_scaler.has_stepped = True, False
     try:
         result = function(*args, **kwargs)

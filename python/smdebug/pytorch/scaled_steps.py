@@ -47,6 +47,11 @@ class _NumbersOnDevices:
         event.record()
         self._awaited.append(_Number(core.step, name, sent, event))
 
+    def forget(self, step: int, name: str) -> None:
+        """Does not save such a number."""
+        kept = [one for one in self._awaited if (one.step, one.name) != (step, name)]
+        self._awaited = deque(kept)
+
     def save(self, core: _core.Hook, wait: bool = False) -> None:
         """Saves those that have come; with `wait` all of them."""
         while self._awaited and (wait or self._awaited[0].has_come.query()):
@@ -163,9 +168,10 @@ class ScaledSteps:
         else:
             self._save_outcome(_NOT_KNOWN)
             core = self._hook._core
-            if core is not None:
-                for number in found:
-                    self._on_devices.add(core, _STEP_SKIPPED, number)
+            if core is not None and self._outcome == _NOT_KNOWN:
+                device = found[0].device
+                total = sum(number.to(device, non_blocking=True) for number in found)
+                self._on_devices.add(core, _STEP_SKIPPED, torch.as_tensor(total > 0))
 
     def _concerns(self, optimizer: torch.optim.Optimizer) -> bool:
         watched = self._hook._watched()
@@ -177,8 +183,12 @@ class ScaledSteps:
         if known == 1 or (known is not None and skipped == 0) or known == skipped:
             return
         self._outcome = skipped
-        if self._hook._core is not None:
-            self._hook._core.save_scalar(_STEP_SKIPPED, skipped, None)
+        core = self._hook._core
+        if core is None:
+            return
+        core.save_scalar(_STEP_SKIPPED, skipped, None)
+        if skipped == 1:
+            self._on_devices.forget(core.step, _STEP_SKIPPED)
 
     def _save(self, core: _core.Hook, name: str, number: torch.Tensor) -> None:
         if number.device.type == "cpu":

@@ -48,8 +48,8 @@ class WatchedModule:
         self.gradient_names: list[str] = []
         self.parameter_names = _core.TensorNames([])
         self.version = 0  # Another one whenever there is something else in it.
-        self._seen = _core.SeenModule(torch.nn.Parameter, with_parameters)
         self._with_parameters = with_parameters
+        self._seen: _core.SeenModule | None = None
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
         self.look()
@@ -60,11 +60,20 @@ class WatchedModule:
         No parameter is kept, and no weak reference made to one: PyTorch refuses to swap the
         contents of tensors that have any.
         """
-        parameters: list[torch.Tensor] | None = self._seen.look(self.module)
-        if parameters is None:
+        seen = self._seen
+        found = None if seen is None else seen.look(self.module)
+        if found is not None and seen is not None and seen.is_plain and not self._sharded:
+            return found
+        if found is None:
+            # Others see it once the names fit.
+            seen = _core.SeenModule(self.module, torch.nn.Parameter, self._with_parameters)
+        parameters = self._look_closely()
+        if found is None:
             self.version += 1
-        elif self._seen.is_plain and not self._sharded:
-            return parameters
+            self._seen = seen
+        return parameters
+
+    def _look_closely(self) -> list[torch.Tensor]:
         if not self._with_parameters:
             return []
         contents = look_into(self.module, self._sharded)
