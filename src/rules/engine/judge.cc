@@ -246,8 +246,8 @@ std::string Judge::WhyNoStep(Trial& trial) const {
 // What the rule looked for and never found; empty if there is nothing.
 std::string Judge::Lack(Trial& trial) const {
   if (use_.left_out && !use_.saw_step_made) {
-    return "has seen nothing of the steps that a scaler of losses skipped, and "
-           "that was every one: gradients were not finite at any scale so far";
+    return "needs a step that the optimizer has made: a scaler of losses has "
+           "skipped every one so far, since gradients were not finite";
   }
   if (!use_.selected && !use_.selections.empty()) {
     const bool elsewhere =

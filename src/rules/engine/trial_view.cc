@@ -216,9 +216,7 @@ std::optional<StepPlace> TrialView::PlaceBefore(TensorId id,
 TrialView::Slot* TrialView::Find(std::string_view tensor, int64_t step) {
   if (step > place_.step) return nullptr;
   const auto id = IdOf(tensor);
-  if (!id) return nullptr;
-  Slot* slot = FindSaved(*id, step);
-  return slot != nullptr && HidesAt(*id, step) ? nullptr : slot;
+  return !id || HidesAt(*id, step) ? nullptr : FindSaved(*id, step);
 }
 
 TrialView::Slot* TrialView::FindSaved(TensorId id, int64_t step) {

@@ -116,6 +116,7 @@ class TrialView final : public StepView {
   const trial::MemberSet& SetOf(const TensorSelection& selection,
                                 const trial::Snapshot& snapshot);
   Slot* Find(std::string_view tensor, int64_t step);
+  // Both are good until the next call of either.
   Slot* FindSaved(TensorId id, int64_t step);
   Slot* FindLeaf(TensorId id, int64_t step);
   void DropOldPages();
