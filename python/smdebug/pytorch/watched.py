@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 recomputing: Callable[[], int] | None = getattr(torch._C, "_current_graph_task_id", None)
 
 
+# Where PyTorch's compiler takes the call of a method of the core for its own, the method is called
+# without its object.
+_look: Callable[[_core.SeenModule, torch.nn.Module], list[Any] | None] = _core.SeenModule.look
+
+
 def is_recomputing() -> bool:
     """Whether a module runs again only to get its gradients."""
     return recomputing is not None and recomputing() != -1
@@ -49,7 +54,8 @@ class WatchedModule:
         self.parameter_names = _core.TensorNames([])
         self.version = 0  # Another one whenever there is something else in it.
         self._with_parameters = with_parameters
-        self._seen: _core.SeenModule | None = None
+        # Of nothing, so that the module is another.
+        self._seen = _core.SeenModule(torch.nn.Module(), torch.nn.Parameter, with_parameters)
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
         self.look()
@@ -60,17 +66,14 @@ class WatchedModule:
         No parameter is kept, and no weak reference made to one: PyTorch refuses to swap the
         contents of tensors that have any.
         """
-        seen = self._seen
-        found = None if seen is None else seen.look(self.module)
-        if found is not None and seen is not None and seen.is_plain and not self._sharded:
-            return found
-        if found is None:
-            # Others see it once the names fit.
-            seen = _core.SeenModule(self.module, torch.nn.Parameter, self._with_parameters)
+        found = _look(self._seen, self.module)
+        if found is not None:
+            is_plain = self._seen.is_plain and not self._sharded
+            return found if is_plain else self._look_closely()
+        seen = _core.SeenModule(self.module, torch.nn.Parameter, self._with_parameters)
         parameters = self._look_closely()
-        if found is None:
-            self.version += 1
-            self._seen = seen
+        self.version += 1
+        self._seen = seen  # Others go by it once the names fit.
         return parameters
 
     def _look_closely(self) -> list[torch.Tensor]:
