@@ -37,11 +37,12 @@ struct StepPlace {
 };
 
 // Names of scalars by which a trainer tells rules of a scaler of losses, as
-// torch.amp.GradScaler is one. Built-in rules do not see gradients that are not
+// torch.amp.GradScaler is one. A StepView does not show gradients that are not
 // finite at a step that the scaler has skipped, within the limits that
 // docs/rules/README.md names.
-inline constexpr std::string_view kStepSkipped =
-    "step_skipped";  // 1 or 0; below 0: not known yet.
+//
+// 1 if a step was skipped, 0 if it was made; below 0: not known yet.
+inline constexpr std::string_view kStepSkipped = "step_skipped";
 // What losses were multiplied by; "_1" and so on follow for further scalers.
 inline constexpr std::string_view kGradScale = "grad_scale";
 
