@@ -36,6 +36,16 @@ struct StepPlace {
   friend bool operator==(const StepPlace&, const StepPlace&) = default;
 };
 
+// Names of scalars by which a trainer tells rules of a scaler of losses, as
+// torch.amp.GradScaler is one. A StepView does not show gradients that are not
+// finite at a step that the scaler has skipped, within the limits that
+// docs/rules/README.md names.
+//
+// 1 if a step was skipped, 0 if it was made; below 0: not known yet.
+inline constexpr std::string_view kStepSkipped = "step_skipped";
+// What losses were multiplied by; "_1" and so on follow for further scalers.
+inline constexpr std::string_view kGradScale = "grad_scale";
+
 // What a rule may look at: one step of a run and those before it, never a later
 // one, so that a verdict is the same while the job runs and afterwards.
 //

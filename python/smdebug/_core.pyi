@@ -188,6 +188,12 @@ class Hook:
         Saves a tensor for each worker of the hook, or for one, counted from 0.
         """
 
+    def set_unscale(self, unscale: object) -> None:
+        """
+        Has gradients saved as `unscale` gives them, or left out for the
+        reason that it gives.
+        """
+
     def save_many(self, names: TensorNames, tensors: list) -> None: ...
 
     def save_as(self, names: list, tensor: object) -> None: ...
@@ -240,6 +246,10 @@ class Hook:
 
     def abandon(self) -> None: ...
 
+GRAD_SCALE: str = 'grad_scale'
+
+STEP_SKIPPED: str = 'step_skipped'
+
 def no_stats() -> dict:
     """The stats of a hook that has done nothing."""
 
@@ -250,10 +260,10 @@ class ForwardCallback:
 
     def __reduce__(self) -> object: ...
 
-class TensorCallback:
+class GradientCallback:
     def __init__(self, hook: object, name: str) -> None: ...
 
-    def __call__(self, tensor: object) -> None: ...
+    def __call__(self, gradient: object) -> None: ...
 
     def __reduce__(self) -> object: ...
 
@@ -337,6 +347,16 @@ def step_judge(trial: Trial, rule: str, other_trials: Sequence[str]) -> StepJudg
 
 def check_run(trial: Trial, rules: Sequence[str], start_step: int, end_step: int | None, worker: str | None, all_workers: bool, other_trials: Sequence[str], reports: bool, python: str) -> list[str]:
     """The report of each rule, as `smdebug check --json` has it."""
+
+class SeenModule:
+    def __init__(self, module: object, parameter_type: object, with_parameters: bool) -> None: ...
+
+    def look(self, module: object) -> list | None:
+        """The parameters in `module`; None if it has changed."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all parameters were of the class itself."""
 
 def guard_termination(grace: float) -> None:
     """

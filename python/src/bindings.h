@@ -14,6 +14,7 @@ void InitAction(nanobind::module_& m);
 void InitGuard(nanobind::module_& m);
 void InitQuery(nanobind::module_& m);
 void InitRule(nanobind::module_& m);
+void InitSeenModule(nanobind::module_& m);
 void InitTermination(nanobind::module_& m);
 void InitXgboost(nanobind::module_& m);
 

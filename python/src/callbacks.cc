@@ -93,13 +93,13 @@ void ForwardCallback::Walk(nb::handle value, Pass pass, bool in_dict, int depth,
   names.Save(hook_, count++, value);
 }
 
-TensorCallback::TensorCallback(nb::object hook, std::string name)
+GradientCallback::GradientCallback(nb::object hook, std::string name)
     : owner_(std::move(hook)),
       hook_(nb::cast<TensorHook&>(owner_)),
       name_(std::move(name)) {}
 
-void TensorCallback::operator()(nb::handle tensor) {
-  if (!hook_.core().IsIdle()) hook_.Save(name_, tensor);
+void GradientCallback::operator()(nb::handle gradient) {
+  if (!hook_.core().IsIdle()) hook_.SaveGradient(name_, gradient);
 }
 
 }  // namespace smdebug::python

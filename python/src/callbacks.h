@@ -68,11 +68,11 @@ class ForwardCallback {
   int64_t outputs_ = 0;
 };
 
-// Saves the one tensor that it is called with under a name.
-class TensorCallback {
+// Saves the gradient that it is called with under a name.
+class GradientCallback {
  public:
-  TensorCallback(nanobind::object hook, std::string name);
-  void operator()(nanobind::handle tensor);
+  GradientCallback(nanobind::object hook, std::string name);
+  void operator()(nanobind::handle gradient);
 
  private:
   const nanobind::object owner_;  // Keeps hook_ alive.

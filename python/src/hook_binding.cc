@@ -15,6 +15,7 @@
 #include "python/src/gil.h"
 #include "python/src/tensor_hook.h"
 #include "smdebug/error.h"
+#include "smdebug/rule.h"
 #include "smdebug/run.h"
 #include "smdebug/storage.h"
 
@@ -134,12 +135,14 @@ void BindCallbacks(nb::module_& m) {
              }
            })
       .def("__reduce__", &Detached);
-  nb::class_<TensorCallback>(m, "TensorCallback")
+  nb::class_<GradientCallback>(m, "GradientCallback")
       .def(nb::init<nb::object, std::string>(), "hook"_a, "name"_a)
       .def(
           "__call__",
-          [](TensorCallback& callback, nb::handle tensor) { callback(tensor); },
-          "tensor"_a)
+          [](GradientCallback& callback, nb::handle gradient) {
+            callback(gradient);
+          },
+          "gradient"_a)
       .def("__reduce__", &Detached)
       // torch.save() leaves such callbacks of a tensor out without a warning.
       .def_prop_ro("__torch_unserializable__",
@@ -194,6 +197,9 @@ void InitHook(nb::module_& m) {
           "Saves a tensor for each worker of the hook, or for one, counted "
           "from "
           "0.")
+      .def("set_unscale", &TensorHook::SetUnscale, "unscale"_a,
+           "Has gradients saved as `unscale` gives them, or left out for the\n"
+           "reason that it gives.")
       .def("save_many", &TensorHook::SaveMany, "names"_a, "tensors"_a)
       .def("save_as", &TensorHook::SaveAs, "names"_a, "tensor"_a)
       .def("save_items", &TensorHook::SaveItems, "names"_a, "tensor"_a)
@@ -255,6 +261,9 @@ void InitHook(nb::module_& m) {
       .def(
           "abandon", [](TensorHook& hook) { hook.core().Abandon(); },
           Released());
+  // Scalars that say what a scaler of losses did.
+  m.attr("GRAD_SCALE") = std::string(kGradScale);
+  m.attr("STEP_SKIPPED") = std::string(kStepSkipped);
   m.def(
       "no_stats", [] { return ToDict({}); },
       "The stats of a hook that has done nothing.");

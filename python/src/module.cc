@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
   InitGuard(m);
   InitQuery(m);
   InitRule(m);
+  InitSeenModule(m);
   InitTermination(m);
   InitXgboost(m);
 }

@@ -83,6 +83,18 @@ void TensorHook::Save(std::string_view name, nb::handle tensor,
   SaveNamed(name, name, tensor, options);
 }
 
+void TensorHook::SaveGradient(TensorName& name, nb::handle gradient) {
+  if (!unscale_.is_valid()) return Save(name, gradient);
+  if (!core_->Offer(name)) return;
+  nb::object unscaled;
+  if (!Try(name.text(), [&] { unscaled = unscale_(gradient); })) return;
+  if (nb::isinstance<nb::str>(unscaled)) {
+    core_->Skip(name.text(), TextOf(unscaled));
+  } else {
+    Save(name, unscaled);
+  }
+}
+
 template <typename Name, typename... Options>
 void TensorHook::SaveNamed(Name& name, std::string_view text, nb::handle tensor,
                            const Options&... options) {

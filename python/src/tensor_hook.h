@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -80,6 +81,14 @@ class TensorHook {
   void Save(std::string_view name, nanobind::handle tensor,
             const SaveOptions& options);
 
+  // The same for a gradient, as SetUnscale() has it.
+  void SaveGradient(TensorName& name, nanobind::handle gradient);
+
+  // `unscale` is called with each gradient that is due, from now on: it gives
+  // the tensor to be saved, or a text that says why there is none. It does not
+  // hold the hook.
+  void SetUnscale(nanobind::object unscale) { unscale_ = std::move(unscale); }
+
   // The same for each of `names` and `tensors`, which are of one length.
   void SaveMany(TensorNames& names, nanobind::list tensors);
 
@@ -119,6 +128,7 @@ class TensorHook {
 
   const std::unique_ptr<Hook> core_;
   const TensorBorrower borrower_;
+  nanobind::object unscale_;  // Null: gradients are saved as they are.
   uint64_t steps_begun_ = 0;
 };
 

@@ -51,10 +51,10 @@ struct StepCursor {
 
 // Which tensors some collections and regexes take. Empty: all.
 struct MemberSet {
-  std::vector<std::string> collections;
-  std::vector<std::string> regexes;  // Python dialect.
+  std::vector<std::string> collections = {};
+  std::vector<std::string> regexes = {};  // Python dialect.
 
-  std::vector<char> takes;  // By tensor.
+  std::vector<char> takes = {};  // By tensor.
   // What `takes` was made from.
   std::shared_ptr<const CollectionFiles> made_from = {};
 

@@ -40,7 +40,7 @@ class Accumulation:
         self._forwards = MOST_FORWARDS if isinstance(forwards, str) else forwards
         self._follows = forwards == AUTO
         self._passes = 0  # Of this step; 0 if the next one begins another.
-        self._concerns = _Concerns()
+        self.concerns = Concerns()
         self.misfit = ""  # Why steps are not what the training does, once they were not.
 
     def begin_pass(self, gathers: bool) -> bool:
@@ -75,7 +75,7 @@ class Accumulation:
 
     def fits(self, watched: list[WatchedModule], optimizer: Optimizer) -> bool:
         """The optimizer has stepped; whether the step may end here, which it does with "auto"."""
-        if not self._passes or not self._concerns.one_of(watched, optimizer):
+        if not self._passes or not self.concerns.one_of(watched, optimizer):
             return True
         if self._follows:
             self._passes = 0
@@ -91,7 +91,7 @@ class Accumulation:
         self.misfit = self.misfit or misfit
 
 
-class _Concerns:
+class Concerns:
     """Which optimizers have parameters of watched modules."""
 
     def __init__(self) -> None:
@@ -113,4 +113,4 @@ class _Concerns:
 
 def _have_common(watched: list[WatchedModule], groups: Iterable[dict[str, Any]]) -> bool:
     theirs = {id(parameter) for group in groups for parameter in group["params"]}
-    return any(id(p) in theirs for root in watched for p in root.look().parameters)
+    return any(id(p) in theirs for root in watched for p in root.look())

@@ -11,7 +11,6 @@ from torch.utils.hooks import RemovableHandle
 
 from smdebug import _core
 from smdebug.core.detached import reduce
-from smdebug.pytorch.contents import Contents
 from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded
 from smdebug.pytorch.watched import WatchedModule, recomputing
@@ -97,6 +96,8 @@ class _AccumulationHandle:
 
 
 _Handle = Union[_GradientHandle, _AccumulationHandle]
+# Of each watched module, as they are now.
+_Parameters = list[tuple[WatchedModule, list[torch.Tensor]]]
 _learns = operator.attrgetter("requires_grad")
 # What PyTorch has behind the object of Python, and may exchange.
 _inside_of = operator.attrgetter("_cdata")
@@ -107,27 +108,25 @@ _callbacks_after_accumulation_of = operator.attrgetter("_post_accumulate_grad_ho
 class _Attached:
     """What is attached to one watched module, and what that consisted of then."""
 
-    def __init__(self, watched: WatchedModule, contents: Contents) -> None:
-        self.gradient_names = watched.gradient_names
+    def __init__(self, watched: WatchedModule, parameters: list[torch.Tensor]) -> None:
         self.modules: list[RemovableHandle] = []
-        # For each parameter: None where its gradient is not due, or it takes none.
+        # For each parameter: None where it takes no gradient. Empty if no gradient is due.
         self.gradients: list[_Handle | None] = []
-        self._paths = contents.module_paths
-        self._modules = [weakref.ref(module) for module in contents.modules]
-        self._learning = list(map(_learns, contents.parameters))
-        self._insides = list(map(_inside_of, contents.parameters))
+        self._version = watched.version
+        self._learning = list(map(_learns, parameters))
+        self._insides = list(map(_inside_of, parameters))
 
-    def is_for(self, watched: WatchedModule, contents: Contents) -> bool:
-        """Whether it is what `watched` needs, which has these contents now."""
+    def is_for(self, watched: WatchedModule, parameters: list[torch.Tensor]) -> bool:
+        """Whether it is what `watched` needs, which has these parameters now."""
+        return self._version == watched.version and (not self.gradients or self._is_on(parameters))
+
+    def _is_on(self, parameters: list[torch.Tensor]) -> bool:
         return (
-            self.gradient_names is watched.gradient_names
-            and self._paths == contents.module_paths
-            and all(map(operator.is_, [module() for module in self._modules], contents.modules))
-            and self._learning == list(map(_learns, contents.parameters))
-            and self._insides == list(map(_inside_of, contents.parameters))
+            self._learning == list(map(_learns, parameters))
+            and self._insides == list(map(_inside_of, parameters))
             and all(
                 handle is None or handle.is_on(parameter)
-                for handle, parameter in zip(self.gradients, contents.parameters)
+                for handle, parameter in zip(self.gradients, parameters)
             )
         )
 
@@ -153,9 +152,7 @@ class Attachment:
         # What was due, and what ran compiled, when the callbacks were put on; None without any.
         self._attached_for: tuple[int, WatchedModule | None] | None = None
 
-    def attach(
-        self, watched: list[tuple[WatchedModule, Contents]], started: WatchedModule, traced: bool
-    ) -> None:
+    def attach(self, watched: _Parameters, started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
 
         `traced` says that `started`, which begins the step, runs inside compiled code.
@@ -168,14 +165,19 @@ class Attachment:
             return
         self.detach()
         self._attached_for = wanted
-        for root, contents in watched:
-            self._attach(root, contents, traced and root is started)
+        for root, parameters in watched:
+            self._attach(root, parameters, traced and root is started)
 
-    def _is_for(self, watched: list[tuple[WatchedModule, Contents]]) -> bool:
+    def _is_for(self, watched: _Parameters) -> bool:
         return len(watched) == len(self._attached) and all(
-            attached.is_for(root, contents)
-            for attached, (root, contents) in zip(self._attached, watched)
+            attached.is_for(root, parameters)
+            for attached, (root, parameters) in zip(self._attached, watched)
         )
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether gradients are due."""
+        return any(attached.gradients for attached in self._attached)
 
     def detach(self) -> None:
         """Takes everything off."""
@@ -197,17 +199,19 @@ class Attachment:
     def _forget_empty_dicts(self, made: set[int]) -> None:
         """PyTorch would go through even an empty dict of callbacks at every backward pass."""
         for root in self._hook._watched() if made else ():
-            for parameter in root.look().parameters:
+            for parameter in root.look():
                 callbacks = parameter._backward_hooks
                 if callbacks is not None and not callbacks and id(callbacks) in made:
                     parameter._backward_hooks = None
 
-    def _attach(self, root: WatchedModule, contents: Contents, traced: bool) -> None:
-        attached = _Attached(root, contents)
+    def _attach(self, root: WatchedModule, parameters: list[torch.Tensor], traced: bool) -> None:
+        attached = _Attached(root, parameters)
         self._attached.append(attached)
         self._attach_modules(root, traced, attached)
         due = self._core.are_due(root.gradient_names)
-        for parameter, name, is_due in zip(contents.parameters, root.gradient_names, due):
+        if not any(due):
+            return
+        for parameter, name, is_due in zip(parameters, root.gradient_names, due):
             learns = is_due and parameter.requires_grad
             attached.gradients.append(self._attach_gradient(parameter, name) if learns else None)
 
@@ -241,7 +245,7 @@ class Attachment:
             self._core.skip(name, "is compiled: inputs and outputs inside it are not saved")
 
     def _attach_gradient(self, parameter: torch.Tensor, name: str) -> _Handle:
-        save = _core.TensorCallback(self._core, name)
+        save = _core.GradientCallback(self._core, name)
         # A sharded parameter's gradient is put in place after the backward pass of its module.
         gathers = self._hook.forwards_per_step != 1 or is_sharded(parameter)
         # What functional_call() puts in a parameter's place need not gather anything.

@@ -1,4 +1,4 @@
-"""What a module consists of at a moment."""
+"""Which parameters a module has at a moment."""
 
 from __future__ import annotations
 
@@ -15,50 +15,40 @@ Sharded = weakref.WeakKeyDictionary[Module, dict[str, torch.Tensor]]
 
 
 class Contents(NamedTuple):
-    """The modules and parameters in a module, each once, by the first of its dotted names."""
+    """The parameters in a module, each once, by the first of its dotted names."""
 
-    modules: list[Module]
-    module_paths: list[str]
     parameters: list[torch.Tensor]
-    parameter_paths: list[str]  # Those of a part end in its place.
+    paths: list[str]  # Those of a part end in its place.
 
 
-def look_into(module: Module, with_parameters: bool, sharded: Sharded) -> Contents:
-    """What is in `module` now, in the order of its named_modules() and named_parameters().
+def look_into(module: Module, sharded: Sharded) -> Contents:
+    """What is in `module` now, in the order of its named_parameters().
 
     `sharded` has the sharded parameters that were seen before. While a module runs, whole tensors
     stand in for them; these are not what the optimizer knows.
     """
-    contents = Contents([], [], [], [])
-    _walk(module, "", contents, with_parameters, sharded, {id(module)})
+    contents = Contents([], [])
+    _walk(module, "", contents, sharded, {id(module)})
     return contents
 
 
 def _walk(
-    module: Module,
-    prefix: str,
-    contents: Contents,
-    with_parameters: bool,
-    sharded: Sharded,
-    seen: set[int],
+    module: Module, prefix: str, contents: Contents, sharded: Sharded, seen: set[int]
 ) -> None:
-    contents.modules.append(module)
-    contents.module_paths.append(prefix)
-    if with_parameters:
-        for name, parameter in module._parameters.items():
-            if parameter is None or id(parameter) in seen:
-                continue
-            seen.add(id(parameter))
-            path = prefix + name
-            if sharded or type(parameter) is not Parameter:
-                parameter, suffix = _part_of(module, name, parameter, sharded)
-                path += suffix
-            contents.parameters.append(parameter)
-            contents.parameter_paths.append(path)
+    for name, parameter in module._parameters.items():
+        if parameter is None or id(parameter) in seen:
+            continue
+        seen.add(id(parameter))
+        path = prefix + name
+        if sharded or type(parameter) is not Parameter:
+            parameter, suffix = _part_of(module, name, parameter, sharded)
+            path += suffix
+        contents.parameters.append(parameter)
+        contents.paths.append(path)
     for name, child in module._modules.items():
         if child is not None and id(child) not in seen:
             seen.add(id(child))
-            _walk(child, f"{prefix}{name}.", contents, with_parameters, sharded, seen)
+            _walk(child, f"{prefix}{name}.", contents, sharded, seen)
 
 
 def _part_of(

@@ -13,6 +13,7 @@ import torch
 
 from smdebug import _core
 from smdebug.core.arrays import Description
+from smdebug.core.checks import flag
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
 from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
@@ -24,13 +25,14 @@ from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
-from smdebug.pytorch import optimizers
+from smdebug.pytorch import optimizers, scaling
 from smdebug.pytorch.accumulation import Accumulation, checked_forwards
 from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.losses import FoundLosses
+from smdebug.pytorch.scaled_steps import ScaledSteps
 from smdebug.pytorch.tensors import describe
 from smdebug.pytorch.watched import (
     ExpectedBackward,
@@ -51,7 +53,7 @@ class Hook(BaseHook):
     gradients are accumulated, which they are not in EVAL and PREDICT; with "auto", all those up to
     a step of the optimizer. At a step of which nothing is
     saved, nothing of the hook is attached to the model but one callback of the registered module
-    itself.
+    itself. What a GradScaler multiplied gradients by is taken out of them, unless `scaled` is set.
     """
 
     _framework: ClassVar[int] = 1
@@ -74,11 +76,14 @@ class Hook(BaseHook):
         include_workers: str = "one",
         *,
         forwards_per_step: int | str = 1,
+        scaled: bool = False,
         rules: str | Iterable[str] | None = None,
         stop_on_rule: bool = False,
     ) -> None:
         self.forwards_per_step = checked_forwards(forwards_per_step)
         self._accumulation = Accumulation(self.forwards_per_step)
+        self.scaled = flag("scaled", scaled)
+        self._scaled_steps = ScaledSteps(self)
         self._recorded: Counter[str] = Counter()
         # Models are kept alive by their owners, and their WatchedModule by the callback on them.
         self._roots: list[weakref.ref[WatchedModule]] = []
@@ -129,6 +134,7 @@ class Hook(BaseHook):
         self._watch(watched)
         handle = module.register_forward_pre_hook(StepCallback(self, watched))
         self._handles.append(handle)
+        self._scaled_steps.listen()
         if self.forwards_per_step != 1:
             optimizers.listening.add(self)
         count = self.count_parameters(module)
@@ -242,6 +248,7 @@ class Hook(BaseHook):
         if self.mode is not before:
             self._accumulation.end_step()
             self._found_losses.end_step()
+            self._scaled_steps.end_step()
 
     def _gathers(self) -> bool:
         return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
@@ -268,6 +275,7 @@ class Hook(BaseHook):
         begins = self._accumulation.begin_pass(gathers)
         if self._backward is not None:
             self._backward.expect(watched)
+        self._scaled_steps.begin_forward()
         if begins and "_start_step" not in self._off:
             self._start_step(watched, traced)
         else:
@@ -278,22 +286,25 @@ class Hook(BaseHook):
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
         self._may_idle = False
         self._recorded.clear()
+        self._scaled_steps.save_what_has_come()
         if not self._begin_step():
             if self._attachment is not None:
                 self._attachment.detach()
             self._found_losses.end_step()
+            self._scaled_steps.end_step()
             self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
             return
         core = self._core
         assert core is not None
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        contents = [(root, root.look()) for root in self._watched()]
-        for root, (_, _, parameters, _) in contents:
+        parameters = [(root, root.look()) for root in self._watched()]
+        for root, current in parameters:
             if root is watched:
-                core.save_many(watched.parameter_names, parameters)
-        self._attachment.attach(contents, watched, traced)
+                core.save_many(watched.parameter_names, current)
+        self._attachment.attach(parameters, watched, traced)
         self._found_losses.begin_step()
+        self._scaled_steps.begin_step(self._attachment.has_gradients)
 
     def end_step(self) -> None:
         """Ends the current step, so that its files appear; the next forward pass begins another.
@@ -304,6 +315,7 @@ class Hook(BaseHook):
         super().end_step()
         self._accumulation.end_step()
         self._found_losses.end_step()
+        self._scaled_steps.end_step()
         if self._backward is not None:
             self._backward.forget()
 
@@ -333,7 +345,10 @@ class Hook(BaseHook):
 
     @fails_once
     def _on_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
-        if self._gathers() and not self._accumulation.fits(self._watched(), optimizer):
+        if not self._gathers():
+            return
+        self._scaled_steps.note_step(optimizer)
+        if not self._accumulation.fits(self._watched(), optimizer):
             self._report_misfit()
 
     @fails_open
@@ -357,6 +372,7 @@ class Hook(BaseHook):
             handle.remove()
         self._handles.clear()
         self._found_losses.end_step()
+        self._scaled_steps.close()
         optimizers.listening.remove(self)
         self._losses.clear()
         if self._backward is not None:
@@ -393,8 +409,17 @@ class Hook(BaseHook):
         super().save_tensor(tensor_name, tensor_value, collections_to_write)
 
     @fails_once
-    def _on_scaled(self, loss: object, scaled: object) -> None:
+    def _on_scaled(self, scaler: object, loss: object, scaled: object) -> None:
         self._found_losses.note_scaled(loss, scaled)
+        self._scaled_steps.note_scaled(scaler, loss, scaled)
+
+    @fails_once
+    def _on_scaled_backward(self, scale: scaling.Scale, thread: int) -> None:
+        self._scaled_steps.begin_backward(scale, thread)
+
+    @fails_once
+    def _on_scaler_step(self, scaler: object, optimizer: object, was_made: bool) -> None:
+        self._scaled_steps.note_scaler_step(scaler, optimizer, was_made)
 
     @fails_once
     def _on_backward(self, tensors: object) -> None:
@@ -417,6 +442,8 @@ class Hook(BaseHook):
         self._roots = []
         self._losses = []
         self._found_losses = FoundLosses(self)
+        self.scaled = False
+        self._scaled_steps = ScaledSteps(self)
         self._handles = []
         self._attachment = None
         self._backward = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -14,7 +14,6 @@ from smdebug import _core
 from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.core.detached import reduce
 from smdebug.pytorch import compiled
-from smdebug.pytorch.optimizers import GradScaler
 from smdebug.pytorch.watched import is_recomputing
 from smdebug.pytorch.wrapping import Listeners, Wrapping
 
@@ -90,50 +89,9 @@ def _tell_backward(tensors: object) -> None:
         hook._on_backward(tensors)
 
 
-def _around_scale(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    scaled = function(*args, **kwargs)
-    loss = kwargs["outputs"] if "outputs" in kwargs else args[1]
-    if not compiled.is_compiling():
-        _tell_scaled(loss, scaled)
-    elif compiled.may_cut_graph(_LOST):
-        compiled.call_untraced(_tell_scaled, loss, scaled)
-    return scaled
-
-
-def _tell_scaled(loss: object, scaled: object) -> None:
-    for hook in listening:
-        hook._on_scaled(loss, scaled)
-
-
-class _Scalers:
-    """Tells what the kinds of GradScaler there are make of losses."""
-
-    def __init__(self) -> None:
-        self._wrappings: dict[type, Wrapping] = {}
-
-    def put_on(self) -> None:
-        """Tells of every scaling from now on."""
-        for kind in _kinds_of(GradScaler):
-            if "scale" in vars(kind):
-                made = self._wrappings.setdefault(kind, Wrapping(kind, "scale", _around_scale))
-                made.put_on()
-
-    def take_off(self) -> None:
-        """Tells no more."""
-        for wrapping in self._wrappings.values():
-            wrapping.take_off()
-
-
-def _kinds_of(kind: type) -> Iterator[type]:
-    yield kind
-    other: type
-    for other in kind.__subclasses__():
-        yield from _kinds_of(other)
-
-
 # The hooks that are told of backward passes. Tensor.backward() calls this function, too.
 listening: Listeners[Hook] = Listeners(
-    Wrapping(sys.modules["torch.autograd"], "backward", _around_backward), _Scalers()
+    Wrapping(sys.modules["torch.autograd"], "backward", _around_backward)
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -56,6 +57,7 @@ def _tell(optimizer: Optimizer, *_: object) -> None:
 
 
 def _tell_all(optimizer: Optimizer) -> None:
+    _in_scaler.has_stepped = True
     for hook in listening:
         hook._on_optimizer_step(optimizer)
 
@@ -65,10 +67,36 @@ def _around_old_step(function: Callable[..., None], optimizer: Optimizer) -> Non
     _tell(optimizer)
 
 
+class _InScaler(threading.local):
+    """What goes on in the step of a scaler on this thread."""
+
+    is_inside = False
+    has_stepped = False  # The optimizer has.
+
+
+_in_scaler = _InScaler()
+
+
+def is_inside_scaler() -> bool:
+    """Whether a scaler decides about the step that an optimizer makes."""
+    return _in_scaler.is_inside
+
+
 def _around_scaler(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A step that is left out, because its gradients are not finite, ends what led to it, too."""
-    result = function(*args, **kwargs)
-    _tell(kwargs["optimizer"] if "optimizer" in kwargs else args[1])
+    optimizer = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
+    if compiled.is_compiling():
+        result = function(*args, **kwargs)
+        _tell(optimizer)
+        return result
+    _in_scaler.is_inside, _in_scaler.has_stepped = True, False
+    try:
+        result = function(*args, **kwargs)
+        for hook in listening:
+            hook._on_scaler_step(args[0], optimizer, _in_scaler.has_stepped)
+        _tell(optimizer)
+    finally:
+        _in_scaler.is_inside = False
     return result
 
 

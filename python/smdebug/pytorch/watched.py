@@ -11,7 +11,7 @@ from smdebug import _core
 from smdebug.core.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.compiled import is_compiled, original_module
-from smdebug.pytorch.contents import Contents, Sharded, last_that_learns, look_into
+from smdebug.pytorch.contents import Sharded, last_that_learns, look_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 # Gives -1 unless it is called while gradients are computed, when a checkpointed module runs again.
 recomputing: Callable[[], int] | None = getattr(torch._C, "_current_graph_task_id", None)
+
+
+# Where PyTorch's compiler takes the call of a method of the core for its own, the method is called
+# without its object.
+_look: Callable[[_core.SeenModule, torch.nn.Module], list[Any] | None] = _core.SeenModule.look
 
 
 def is_recomputing() -> bool:
@@ -47,24 +52,41 @@ class WatchedModule:
         self.name = type(original_module(module)).__name__
         self.gradient_names: list[str] = []
         self.parameter_names = _core.TensorNames([])
+        self.version = 0  # Another one whenever there is something else in it.
         self._with_parameters = with_parameters
+        # Of nothing, so that the module is another.
+        self._seen = _core.SeenModule(torch.nn.Module(), torch.nn.Parameter, with_parameters)
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
         self.look()
 
-    def look(self) -> Contents:
-        """What is in it now; the names of its parameters are brought up to date.
+    def look(self) -> list[torch.Tensor]:
+        """The parameters that are in it now; names and version are brought up to date.
 
         No parameter is kept, and no weak reference made to one: PyTorch refuses to swap the
         contents of tensors that have any.
         """
-        contents = look_into(self.module, self._with_parameters, self._sharded)
-        if contents.parameter_paths != self._paths:
-            self._paths = contents.parameter_paths
+        found = _look(self._seen, self.module)
+        if found is not None:
+            is_plain = self._seen.is_plain and not self._sharded
+            return found if is_plain else self._look_closely()
+        seen = _core.SeenModule(self.module, torch.nn.Parameter, self._with_parameters)
+        parameters = self._look_closely()
+        self.version += 1
+        self._seen = seen  # Others go by it once the names fit.
+        return parameters
+
+    def _look_closely(self) -> list[torch.Tensor]:
+        if not self._with_parameters:
+            return []
+        contents = look_into(self.module, self._sharded)
+        if contents.paths != self._paths:
+            self._paths = contents.paths
             names = [f"{self.name}_{_plain_name(path)}" for path in self._paths]
             self.parameter_names = _core.TensorNames(names)
             self.gradient_names = [f"gradient/{name}" for name in names]
-        return contents
+            self.version += 1
+        return contents.parameters
 
     def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
         """Every module in it with its name, and whether a callback on it would be traced."""

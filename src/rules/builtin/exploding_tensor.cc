@@ -41,8 +41,8 @@ std::string DescribeCounts(int64_t nan, int64_t infinite) {
 }
 
 // When robust, infinities have to be there twice in a row, as those of a step
-// that loss scaling skips are not, and not all be negative, as those of a mask
-// are. NaN fires at once.
+// that loss scaling skips are not (the view hides them where the run says so),
+// and not all be negative, as those of a mask are. NaN fires at once.
 class ExplodingTensor final : public Rule {
  public:
   explicit ExplodingTensor(const RuleParameters& parameters)
@@ -151,8 +151,9 @@ RuleType ExplodingTensorType() {
               "max, mean or sum that is not finite is enough, but only_nan "
               "cannot be judged.\n\n"
               "Robust: infinities count if they are there twice in a row and "
-              "not all negative, so it does not fire for steps that loss "
-              "scaling skips, or for masks. NaN counts at once.",
+              "not all negative, so it does not fire for masks, or where a run "
+              "does not say which steps loss scaling has skipped. NaN counts "
+              "at once.",
           .make = Make<ExplodingTensor>};
 }
 

@@ -245,6 +245,10 @@ std::string Judge::WhyNoStep(Trial& trial) const {
 
 // What the rule looked for and never found; empty if there is nothing.
 std::string Judge::Lack(Trial& trial) const {
+  if (use_.left_out && !use_.saw_step_made) {
+    return "needs a step that the optimizer has made: a scaler of losses has "
+           "skipped every one so far, since gradients were not finite";
+  }
   if (!use_.selected && !use_.selections.empty()) {
     const bool elsewhere =
         (range.start > 0 || range.end) &&

@@ -45,6 +45,8 @@ bool IsExtra(Reduction reduction) {
 void ViewUse::Join(const ViewUse& other) {
   selected |= other.selected;
   answered |= other.answered;
+  saw_step_made |= other.saw_step_made;
+  left_out |= other.left_out;
   if (unanswered.empty()) unanswered = other.unanswered;
   for (const TensorSelection& selection : other.selections) {
     const auto same = [&](const TensorSelection& known) {
@@ -64,7 +66,9 @@ const Entry* TrialView::Slot::Get(Part part) const {
 TrialView::TrialView(Trial* trial, std::optional<std::string> worker)
     : trial_(trial),
       reader_(&trial->reader()),
-      asked_worker_(std::move(worker)) {
+      asked_worker_(std::move(worker)),
+      skipped_([this](int64_t step) { return MarksAt(step); },
+               [this](int64_t step) { return MarkedBefore(step); }) {
   worker_ = asked_worker_.value_or("");
   place_.step = -1;
 }
@@ -97,6 +101,7 @@ void TrialView::MoveTo(int64_t step) {
   }
   pages_.push_front(std::move(page));
   DropOldPages();
+  LookForMarks();
 }
 
 void TrialView::DropOldPages() {
@@ -160,10 +165,13 @@ std::vector<std::string> TrialView::Select(const TensorSelection& selection) {
   const trial::MemberSet& set = SetOf(selection, *snapshot);
   std::vector<std::string> taken;
   if (pages_.empty()) return taken;
+  std::vector<TensorId> members;
   for (const trial::SavedTensor& tensor : pages_.front()->table.tensors) {
-    if (set.Takes(tensor.id)) {
-      taken.push_back(*snapshot->catalog().tensor(tensor.id).name);
-    }
+    if (set.Takes(tensor.id)) members.push_back(tensor.id);
+  }
+  LeaveOutSkipped(members);
+  for (const TensorId id : members) {
+    taken.push_back(*snapshot->catalog().tensor(id).name);
   }
   if (use_ != nullptr && !use_->selected) {
     if (taken.empty()) {
@@ -182,7 +190,7 @@ std::vector<StepPlace> TrialView::History(std::string_view tensor, Mode mode) {
   const trial::Snapshot& snapshot = *pages_.front()->table.snapshot;
   for (const auto& place :
        trial::Reader::PlacesUpTo(snapshot, *id, place_.step, mode)) {
-    places.push_back(ToStepPlace(place));
+    if (!Hides(*id, ToStepPlace(place))) places.push_back(ToStepPlace(place));
   }
   return places;
 }
@@ -192,21 +200,32 @@ std::optional<StepPlace> TrialView::Before(std::string_view tensor,
   const auto id = IdOf(tensor);
   if (!id) return std::nullopt;
   // Never a later step than this one.
-  const auto place = trial::Reader::PlaceBefore(
-      *pages_.front()->table.snapshot, *id, std::min(step, place_.step + 1));
+  step = std::min(step, place_.step + 1);
+  auto place = PlaceBefore(*id, step);
+  while (place && Hides(*id, *place)) place = PlaceBefore(*id, place->step);
+  return place;
+}
+
+std::optional<StepPlace> TrialView::PlaceBefore(TensorId id,
+                                                int64_t step) const {
+  const auto place =
+      trial::Reader::PlaceBefore(*pages_.front()->table.snapshot, id, step);
   return place ? std::optional(ToStepPlace(*place)) : std::nullopt;
 }
 
 TrialView::Slot* TrialView::Find(std::string_view tensor, int64_t step) {
   if (step > place_.step) return nullptr;
   const auto id = IdOf(tensor);
-  if (!id) return nullptr;
+  return !id || HidesAt(*id, step) ? nullptr : FindSaved(*id, step);
+}
+
+TrialView::Slot* TrialView::FindSaved(TensorId id, int64_t step) {
   for (const auto& page : pages_) {
     if (page->table.step != step) continue;
-    if (*id >= page->slot_of.size() || page->slot_of[*id] < 0) return nullptr;
-    return &page->slots[static_cast<size_t>(page->slot_of[*id])];
+    if (id >= page->slot_of.size() || page->slot_of[id] < 0) return nullptr;
+    return &page->slots[static_cast<size_t>(page->slot_of[id])];
   }
-  return FindLeaf(*id, step);
+  return FindLeaf(id, step);
 }
 
 TrialView::Slot* TrialView::FindLeaf(TensorId id, int64_t step) {

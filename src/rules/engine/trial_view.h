@@ -13,6 +13,7 @@
 #include "smdebug/rule.h"
 #include "smdebug/trial.h"
 #include "src/reduce/reduce.h"
+#include "src/rules/engine/skipped_steps.h"
 #include "src/trial/step_table.h"
 
 namespace smdebug::rules {
@@ -22,6 +23,8 @@ struct ViewUse {
   std::vector<TensorSelection> selections = {};  // Those that took nothing.
   bool selected = false;                         // Some selection took some.
   bool answered = false;        // Some question about a tensor was answered.
+  bool left_out = false;        // Something was not there: a step was skipped,
+  bool saw_step_made = false;   // and some other step of a scaler was not.
   std::string unanswered = {};  // A tensor of which nothing useful is saved.
 
   void Join(const ViewUse& other);
@@ -30,6 +33,9 @@ struct ViewUse {
 // A step of a trial. What rules read at a step is read, checked and reduced
 // once, however many of them ask, and so is what they read of the few steps
 // before it.
+//
+// Gradients that are not finite are not there at a step that a scaler of losses
+// skipped, and parameters not at the one after it, where they are the same.
 //
 // The trial must not look for new steps by itself meanwhile (RefreshScope).
 class TrialView final : public StepView {
@@ -110,6 +116,8 @@ class TrialView final : public StepView {
   const trial::MemberSet& SetOf(const TensorSelection& selection,
                                 const trial::Snapshot& snapshot);
   Slot* Find(std::string_view tensor, int64_t step);
+  // Both are good until the next call of either.
+  Slot* FindSaved(TensorId id, int64_t step);
   Slot* FindLeaf(TensorId id, int64_t step);
   void DropOldPages();
   std::optional<TensorId> IdOf(std::string_view tensor) const;
@@ -120,12 +128,29 @@ class TrialView final : public StepView {
   const reduce::Statistics* StatisticsOf(Slot& slot);
   void NoteAnswer(std::string_view tensor, const Slot* slot, bool answered);
 
+  std::optional<StepPlace> PlaceBefore(TensorId id, int64_t step) const;
+
+  // Steps that were skipped (skipped_view.cc).
+  void LookForMarks();
+  std::optional<TensorId> FindMark(std::string_view name, int number = 0) const;
+  std::optional<double> NumberAt(TensorId id, int64_t step);
+  ScalerMarks MarksAt(int64_t step);
+  std::optional<StepPlace> MarkedBefore(int64_t step);
+  bool IsFinite(Slot& slot);
+  bool Hides(TensorId id, const StepPlace& place);
+  bool HidesAt(TensorId id, int64_t step);
+  void LeaveOutSkipped(std::vector<TensorId>& members);
+
   Trial* const trial_;
   trial::Reader* const reader_;
   const std::optional<std::string> asked_worker_;
   std::span<TrialView* const> others_;
   ViewUse* use_ = nullptr;
   trial::StepCursor cursor_;
+  bool has_marks_ = false;  // Of a scaler of losses.
+  SkippedSteps skipped_;
+  trial::MemberSet gradients_ = {.collections = {"gradients"}};
+  trial::MemberSet parameters_ = {.collections = {"weights", "biases"}};
   std::vector<trial::MemberSet> selections_;
   std::deque<std::unique_ptr<Page>> pages_;  // The newest first.
   std::map<std::pair<int64_t, TensorId>, Leaf> leaves_;

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import smdebug.pytorch as smd
 import torch
-from smdebug.pytorch.contents import Contents
 from smdebug.pytorch.watched import WatchedModule
 from smdebug.trials import Trial
 from support.torch_hooks import MakeHook, ReadRun
@@ -221,7 +220,7 @@ def test_nobody_looks_at_a_model_at_steps_of_which_nothing_is_saved(
     step, looked = -1, []
     look = WatchedModule.look
 
-    def note(watched: WatchedModule) -> Contents:
+    def note(watched: WatchedModule) -> list[Tensor]:
         looked.append(step)
         return look(watched)
 

@@ -20,13 +20,13 @@ from torch import nn
 class TestFailOpen(FailOpen):
     steps = 6
     core_calls = (
-        *("Hook", "ForwardCallback", "TensorCallback", "built_in_collections"),
+        *("Hook", "ForwardCallback", "GradientCallback", "built_in_collections"),
         *("unusable_collections", "Hook.add_hints"),
         *("Hook.begin_step", "Hook.save_many", "Hook.save_tensor", "Hook.save_scalar"),
         *("Hook.set_mode", "Hook.are_due", "Hook.prefixes_are_due", "Hook.due_key"),
         *("Hook.leave_out", "Hook.close"),
     )
-    setup_calls = ("TensorNames",)
+    setup_calls = ("SeenModule", "TensorNames")
     wrong: ClassVar[Wrong] = {
         "reductions": ({"reduction_config": "min"}, SMDebugTypeError, "reduction_config"),
         "forwards": ({"forwards_per_step": 1.5}, SMDebugValueError, "forwards_per_step.*1.5"),

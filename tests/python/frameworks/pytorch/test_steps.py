@@ -254,25 +254,15 @@ def test_frozen_and_unused_parameters_have_no_gradient(
     assert not [n for n in trial.collection("gradients").tensor_names if "child" in n]
 
 
-def test_autocast_and_a_scaler_are_seen_as_they_are(make_hook: MakeHook, read_run: ReadRun) -> None:
+def test_outputs_under_autocast_are_seen_as_they_are(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
     net = Net()
     hook = make_hook(save_all=True)
     hook.register_module(net)
-    try:
-        scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
-    except (AttributeError, TypeError):
-        pytest.skip("this torch scales gradients on GPUs only")
-    optimizer = torch.optim.SGD(net.parameters(), 0.1)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        value = net(torch.randn(2, 4)).sum()
-    scaler.scale(value).backward()
-    assert net.fc.weight.grad is not None
-    gradient = net.fc.weight.grad.clone()  # Still scaled, as the backward pass made it.
-    scaler.step(optimizer)
-    scaler.update()
-    trial = read_run()
-    assert trial.tensor("fc_output_0").value(0).dtype.name == "bfloat16"
-    np.testing.assert_array_equal(trial.tensor("gradient/Net_fc.weight").value(0), gradient.numpy())
+        net(torch.randn(2, 4))
+    assert read_run().tensor("fc_output_0").value(0).dtype.name == "bfloat16"
 
 
 def test_scalars_and_tensors_of_the_user(make_hook: MakeHook, read_run: ReadRun) -> None:
