@@ -235,7 +235,8 @@ RuleType PoorWeightInitializationType() {
                      Robust()},
       .needs = {{"relu_input",
                  {{"include_regex", ".*relu_input"},
-                  {"save_interval", "500"}}}},
+                  {"save_interval", "500"}},
+                 "activation_inputs_regex"}},
       .meaning =
           "It looks at the first `steps` steps with inputs of activations, "
           "gradients or losses, and fires if the variances of two inputs "
