@@ -131,9 +131,10 @@ std::shared_ptr<Storage> AwaitRunFolder(
       waits(storage->root());
     }
     job.RequireNotEnded();
-    if (job.is_coming()) waiting_since = Clock::now();
-    if (Clock::now() - waiting_since >=
-        std::chrono::duration<double>(patience)) {
+    if (job.is_coming()) {
+      waiting_since = Clock::now();
+    } else if (Clock::now() - waiting_since >=
+               std::chrono::duration<double>(patience)) {
       throw NoRunError(fmt::format("{}: no run has appeared within {} s",
                                    storage->root(), patience));
     }
