@@ -11,6 +11,7 @@ from torch.utils.hooks import RemovableHandle
 
 from smdebug import _core
 from smdebug.core.detached import reduce
+from smdebug.core.making import making
 from smdebug.pytorch.contents import Contents
 from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded
@@ -100,9 +101,15 @@ _callbacks_after_accumulation_of = operator.attrgetter("_post_accumulate_grad_ho
 
 
 class _Attached:
-    """What is attached to one watched module, and what that consisted of then."""
+    """What is attached to one watched module, and what that consisted of then.
 
-    def __init__(self, watched: WatchedModule, contents: Contents) -> None:
+    `purpose` is what was due, and whether the module runs inside compiled code.
+    """
+
+    def __init__(
+        self, watched: WatchedModule, contents: Contents, purpose: tuple[int, bool]
+    ) -> None:
+        self._purpose = purpose
         self.gradient_names = watched.gradient_names
         self.modules: list[RemovableHandle] = []
         # For each parameter: None where its gradient is not due, or it takes none.
@@ -112,10 +119,13 @@ class _Attached:
         self._learning = list(map(_learns, contents.parameters))
         self._insides = list(map(_inside_of, contents.parameters))
 
-    def is_for(self, watched: WatchedModule, contents: Contents) -> bool:
+    def is_for(
+        self, watched: WatchedModule, contents: Contents, purpose: tuple[int, bool]
+    ) -> bool:
         """Whether it is what `watched` needs, which has these contents now."""
         return (
-            self.gradient_names is watched.gradient_names
+            self._purpose == purpose
+            and self.gradient_names is watched.gradient_names
             and self._paths == contents.module_paths
             and all(map(operator.is_, [module() for module in self._modules], contents.modules))
             and self._learning == list(map(_learns, contents.parameters))
@@ -144,9 +154,7 @@ class Attachment:
             weakref.WeakKeyDictionary()
         )
         self._skipped: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
-        self._attached: list[_Attached] = []
-        # What was due, and what ran compiled, when the callbacks were put on; None without any.
-        self._attached_for: tuple[int, WatchedModule | None] | None = None
+        self._attached: dict[weakref.ref[WatchedModule], _Attached] = {}
 
     def attach(
         self, watched: list[tuple[WatchedModule, Contents]], started: WatchedModule, traced: bool
@@ -155,52 +163,63 @@ class Attachment:
 
         `traced` says that `started`, which begins the step, runs inside compiled code.
         """
-        due_key = self._core.due_key
-        if not due_key:
-            return  # Another thread has ended the step; what still comes of it is counted.
-        wanted = (due_key, started if traced else None)
-        if wanted == self._attached_for and self._is_for(watched):
-            return
-        self.detach()
-        self._attached_for = wanted
-        for root, contents in watched:
-            self._attach(root, contents, traced and root is started)
+        with making():
+            due_key = self._core.due_key
+            if not due_key:
+                return  # Another thread has ended the step; what still comes of it is counted.
+            wanted = [(due_key, traced and root is started) for root, _ in watched]
+            outdated = [
+                root
+                for (root, contents), purpose in zip(watched, wanted)
+                if not self._is_for(root, contents, purpose)
+            ]
+            gone = [reference for reference in self._attached if reference() is None]
+            self._remove([*gone, *(root.reference for root in outdated)])
+            for (root, contents), purpose in zip(watched, wanted):
+                if root.reference not in self._attached:
+                    self._attach(root, contents, purpose)
 
-    def _is_for(self, watched: list[tuple[WatchedModule, Contents]]) -> bool:
-        return len(watched) == len(self._attached) and all(
-            attached.is_for(root, contents)
-            for attached, (root, contents) in zip(self._attached, watched)
-        )
+    def _is_for(self, root: WatchedModule, contents: Contents, purpose: tuple[int, bool]) -> bool:
+        attached = self._attached.get(root.reference)
+        return attached is not None and attached.is_for(root, contents, purpose)
 
     def detach(self) -> None:
         """Takes everything off."""
-        if self._attached_for is None:
-            return
-        self._attached_for = None
-        attached, self._attached = self._attached, []
-        for one in attached:
+        with making():
+            self._remove(list(self._attached))
+
+    def detach_here(self) -> None:
+        """Takes off what is not on a model that another thread trains."""
+        with making():
+            roots = [(reference, reference()) for reference in self._attached]
+            self._remove([ref for ref, root in roots if root is None or not root.is_elsewhere()])
+
+    def _remove(self, references: list[weakref.ref[WatchedModule]]) -> None:
+        attached = [(ref(), self._attached.pop(ref)) for ref in references if ref in self._attached]
+        for _, one in attached:
             one.remove()
-        self._forget_empty_dicts(
-            {
-                id(handle.callbacks())
-                for one in attached
-                for handle in one.gradients
-                if isinstance(handle, _GradientHandle) and handle.is_first
-            }
-        )
+        made = {
+            id(handle.callbacks())
+            for _, one in attached
+            for handle in one.gradients
+            if isinstance(handle, _GradientHandle) and handle.is_first
+        }
+        for root, _ in attached if made else ():
+            # PyTorch may be going through the dicts of a model that another thread trains.
+            if root is not None and not root.is_elsewhere() and not root.has_moved:
+                self._forget_empty_dicts(root, made)
 
-    def _forget_empty_dicts(self, made: set[int]) -> None:
+    def _forget_empty_dicts(self, root: WatchedModule, made: set[int]) -> None:
         """PyTorch would go through even an empty dict of callbacks at every backward pass."""
-        for root in self._hook._watched() if made else ():
-            for parameter in root.look().parameters:
-                callbacks = parameter._backward_hooks
-                if callbacks is not None and not callbacks and id(callbacks) in made:
-                    parameter._backward_hooks = None
+        for parameter in root.look().parameters:
+            callbacks = parameter._backward_hooks
+            if callbacks is not None and not callbacks and id(callbacks) in made:
+                parameter._backward_hooks = None
 
-    def _attach(self, root: WatchedModule, contents: Contents, traced: bool) -> None:
-        attached = _Attached(root, contents)
-        self._attached.append(attached)
-        self._attach_modules(root, traced, attached)
+    def _attach(self, root: WatchedModule, contents: Contents, purpose: tuple[int, bool]) -> None:
+        attached = _Attached(root, contents, purpose)
+        self._attached[root.reference] = attached
+        self._attach_modules(root, purpose[1], attached)
         due = self._core.are_due(root.gradient_names)
         for parameter, name, is_due in zip(contents.parameters, root.gradient_names, due):
             learns = is_due and parameter.requires_grad

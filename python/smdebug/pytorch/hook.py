@@ -257,11 +257,16 @@ class Hook(BaseHook):
         if self._guard is not None:
             self._heed_rules()
         try:
+            watched.note_thread()
             if self._may_idle and self._core is not None and self._core.begin_idle_step():
                 return
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
+        self._begin_forward(watched, traced)
+
+    @fails_open
+    def _begin_forward(self, watched: WatchedModule, traced: bool) -> None:
         gathers = self._gathers()
         if self._accumulation.is_endless(gathers):
             self._report_misfit()
@@ -280,7 +285,7 @@ class Hook(BaseHook):
         self._recorded.clear()
         if not self._begin_step():
             if self._attachment is not None:
-                self._attachment.detach()
+                self._attachment.detach_here()
             self._found_losses.end_step()
             self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
             return
@@ -288,7 +293,8 @@ class Hook(BaseHook):
         assert core is not None
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        contents = [(root, root.look()) for root in self._watched()]
+        watching = [root for root in self._watched() if not root.is_elsewhere()]
+        contents = [(root, root.look()) for root in watching]
         for root, (_, _, parameters, _) in contents:
             if root is watched:
                 core.save_many(watched.parameter_names, parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -50,6 +51,8 @@ class WatchedModule:
         self._with_parameters = with_parameters
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
+        self._thread: int | None = None  # In which it ran last.
+        self.has_moved = False  # Whether it ran in several threads.
         self.look()
 
     def look(self) -> Contents:
@@ -60,11 +63,22 @@ class WatchedModule:
         """
         contents = look_into(self.module, self._with_parameters, self._sharded)
         if contents.parameter_paths != self._paths:
-            self._paths = contents.parameter_paths
-            names = [f"{self.name}_{_plain_name(path)}" for path in self._paths]
+            names = [f"{self.name}_{_plain_name(path)}" for path in contents.parameter_paths]
             self.parameter_names = _core.TensorNames(names)
             self.gradient_names = [f"gradient/{name}" for name in names]
+            self._paths = contents.parameter_paths
         return contents
+
+    def note_thread(self) -> None:
+        """It runs in this thread now."""
+        thread = threading.get_ident()
+        if self._thread != thread:
+            self.has_moved = self._thread is not None
+            self._thread = thread
+
+    def is_elsewhere(self) -> bool:
+        """Whether it ran in another thread, which may be computing its gradients."""
+        return self._thread is not None and self._thread != threading.get_ident()
 
     def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
         """Every module in it with its name, and whether a callback on it would be traced."""
@@ -122,9 +136,9 @@ class ExpectedBackward:
     def forget(self) -> None:
         """There is nothing to wait for."""
         self.is_due = False
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.remove()
 
 
 class _BackwardCallback:
