@@ -611,11 +611,16 @@ class BaseHook:
             return
         # A child that has only inherited the hook need not hear that it does nothing there.
         core = self._prepare() if os.getpid() == self._pid else None
+        if core is not None and ending[:1] == ("finished",):
+            self._tell_unused()
         self._closed = True
         self._detach()
         if core is not None:
             getattr(core, how)(*ending)
         relay()
+
+    def _tell_unused(self) -> None:
+        """Logs what the hook was given and the training never used."""
 
     def _detach(self) -> None:
         """Takes the framework's callbacks off."""

@@ -356,6 +356,15 @@ class Hook(BaseHook):
             self._attachment.detach()
         return must_raise
 
+    def _tell_unused(self) -> None:
+        for root in self._watched():
+            if root.is_model and not root.has_run:
+                self.logger.warning(
+                    f"{root.name} was registered and never called, so nothing of it was saved. "
+                    "Register the module that the training calls; calls of its methods, as of "
+                    "training_step() of a LightningModule, are none"
+                )
+
     def _detach(self) -> None:
         if self._attachment is not None:
             self._attachment.detach()

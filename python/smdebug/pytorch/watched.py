@@ -48,7 +48,7 @@ class WatchedModule:
         self.name = type(original_module(module)).__name__
         self.gradient_names: list[str] = []
         self.parameter_names = _core.TensorNames([])
-        self._with_parameters = with_parameters
+        self.is_model = with_parameters
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
         self._thread: int | None = None  # In which it ran last.
@@ -61,7 +61,7 @@ class WatchedModule:
         No parameter is kept, and no weak reference made to one: PyTorch refuses to swap the
         contents of tensors that have any.
         """
-        contents = look_into(self.module, self._with_parameters, self._sharded)
+        contents = look_into(self.module, self.is_model, self._sharded)
         if contents.parameter_paths != self._paths:
             names = [f"{self.name}_{_plain_name(path)}" for path in contents.parameter_paths]
             self.parameter_names = _core.TensorNames(names)
@@ -75,6 +75,11 @@ class WatchedModule:
         if self._thread != thread:
             self.has_moved = self._thread is not None
             self._thread = thread
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it has been called."""
+        return self._thread is not None
 
     def is_elsewhere(self) -> bool:
         """Whether it ran in another thread, which may be computing its gradients."""
