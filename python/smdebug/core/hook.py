@@ -645,18 +645,35 @@ class BaseHook:
         """The name of this process in the job."""
         return self._find_worker().name
 
-    # A copy, or what is unpickled elsewhere, is of no process: it does nothing.
+    # A copy, or what is unpickled elsewhere, is of no process: it does nothing, and answers what it
+    # was configured with as the hook does.
+
+    _answers: ClassVar[tuple[str, ...]] = (
+        *("out_dir", "tensorboard_dir", "dry_run", "reduction_config", "save_config"),
+        *("include_regex", "include_collections", "save_all", "include_workers"),
+        *("rules", "stop_on_rule"),
+    )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {}
+        collections = self.collection_manager.get_collections().values()
+        return {
+            **{name: getattr(self, name) for name in self._answers},
+            "collections": [collection.to_json() for collection in collections],
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self._answers:
+            setattr(self, name, state[name])
+        self.collection_manager = CollectionManager()
+        for collection in state["collections"]:
+            self.collection_manager.add(self._collection_class.from_json(collection))
         self._pid = None
         self._core = None
         self._place = None
         self._has_begun = False
         self._has_failed = False
         self._closed = True
+        self._saves_for_rules = False
         self._guard = None
         self.mode = ModeKeys.GLOBAL
         self._off = set()

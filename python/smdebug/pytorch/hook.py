@@ -424,9 +424,10 @@ class Hook(BaseHook):
     def _find_worker(self) -> Worker:
         return find_worker()
 
+    _answers: ClassVar[tuple[str, ...]] = (*BaseHook._answers, "forwards_per_step")
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self.forwards_per_step = 1
         self._accumulation = Accumulation(1)
         self._recorded = Counter()
         self._roots = []
