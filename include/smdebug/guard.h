@@ -60,9 +60,9 @@ class RuleGuard {
   // the hook's thread has.
   static void Validate(std::span<const RuleEvaluation> rules);
 
-  // Has a hook of `config` save what `rules` need, as CollectionsFor() says, and
-  // logs that in one line. What it saves anyway stays as it is, and so does a
-  // collection that is in `config.collections` and is not saved yet, but that
+  // Has a hook of `config` save what `rules` need, as CollectionsFor() says,
+  // and logs that in one line. What it saves anyway stays as it is, and so does
+  // a collection that is in `config.collections` and is not saved yet, but that
   // it is from now on. Gives the names of what was added. Throws as MakeRule()
   // does.
   static std::vector<std::string> AddNeeds(

@@ -44,13 +44,13 @@ std::vector<std::pair<std::string, std::optional<std::string>>> RuleNeeds(
   HookConfig config = ConfigFrom(settings);
   const std::vector<Collection> before = config.collections;
   std::vector<std::pair<std::string, std::optional<std::string>>> needs;
-  for (const std::string& name :
-       CallCore([&] { return RuleGuard::AddNeeds(Evaluations(rules), config); })) {
+  for (const std::string& name : CallCore(
+           [&] { return RuleGuard::AddNeeds(Evaluations(rules), config); })) {
     const bool is_there =
         std::ranges::find(before, name, &Collection::name) != before.end();
-    needs.emplace_back(name, is_there ? std::nullopt
-                                      : std::optional(ToJson(EditCollection(
-                                            config, name))));
+    needs.emplace_back(
+        name, is_there ? std::nullopt
+                       : std::optional(ToJson(EditCollection(config, name))));
   }
   return needs;
 }
@@ -78,9 +78,10 @@ std::vector<std::string> ReportsOf(const RuleGuard& guard) {
 
 void InitGuard(nb::module_& m) {
   m.def("check_rules", &CheckRules, "rules"_a);
-  m.def("rule_needs", &RuleNeeds, "settings"_a, "rules"_a,
-        "The collections that such a hook is to save for the rules as well, by\n"
-        "name, and as JSON unless the settings have them.");
+  m.def(
+      "rule_needs", &RuleNeeds, "settings"_a, "rules"_a,
+      "The collections that such a hook is to save for the rules as well, by\n"
+      "name, and as JSON unless the settings have them.");
   nb::class_<RuleGuard>(m, "RuleGuard")
       .def_prop_ro("fired_rules", &RuleGuard::fired_rules)
       .def("raise_if_fired", &RuleGuard::ThrowIfFired)

@@ -153,7 +153,8 @@ TEST_F(GuardTest, WhatRulesNeedIsSavedAtTheIntervalThatTheyState) {
   const testing::LogCapture log;
   HookConfig config;
   config.out_dir = run();
-  config.reduction_config = ReductionConfig{.reductions = {{ReductionOp::kMax}}};
+  config.reduction_config =
+      ReductionConfig{.reductions = {{ReductionOp::kMax}}};
   Hook hook(config);
   const RuleGuard guard(
       hook, Rules({"WeightUpdateRatio", "VanishingGradient",

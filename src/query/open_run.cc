@@ -107,10 +107,10 @@ std::shared_ptr<Storage> OpenFolder(const std::string& run) {
   return storage;
 }
 
-std::shared_ptr<Storage> AwaitRunFolder(
-    const std::string& run, const OnWait& waits,
-    const std::function<bool()>& go_on,
-    double patience) {
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
+                                        const OnWait& waits,
+                                        const std::function<bool()>& go_on,
+                                        double patience) {
   constexpr std::chrono::milliseconds kPiece{250};
   constexpr std::string_view kFolders[] = {
       run::FolderOf(run::kCollectionsPrefix), run::FolderOf(run::kEventsPrefix),

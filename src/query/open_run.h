@@ -38,13 +38,13 @@ inline constexpr double kRunPatience = 600;
 // The folder at `run`, as soon as it holds any file of a run. Tells `waits`,
 // once and with the root of the store, that it has to wait. Null if `go_on`,
 // which is asked a few times a second, says no. Throws Error if it can never be
-// a folder, and NoRunError if no run appears within `patience` seconds. A job of this
-// machine that has a hook on the folder and has not begun is waited for as long
-// as it lives; NoRunError if it ends like that.
-std::shared_ptr<Storage> AwaitRunFolder(
-    const std::string& run, const OnWait& waits,
-    const std::function<bool()>& go_on,
-    double patience = kRunPatience);
+// a folder, and NoRunError if no run appears within `patience` seconds. A job
+// of this machine that has a hook on the folder and has not begun is waited for
+// as long as it lives; NoRunError if it ends like that.
+std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
+                                        const OnWait& waits,
+                                        const std::function<bool()>& go_on,
+                                        double patience = kRunPatience);
 
 // How runs are opened runs to look at them: without waiting for anything.
 TrialOptions RunOptions();

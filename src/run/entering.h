@@ -32,8 +32,8 @@ class Entering {
 };
 
 // A process that is going to enter the folder of `storage`, as readers on this
-// machine see it. To be asked until one is found: each time that one is leaves a
-// connection that the process never takes.
+// machine see it. To be asked until one is found: each time that one is leaves
+// a connection that the process never takes.
 std::optional<base::ProcessId> FindEntering(const Storage& storage);
 
 // Whether it still is. False if this process may not look.

@@ -28,8 +28,8 @@ std::string PlaceOf(const Storage& storage) {
 
 constexpr std::string_view kNamePrefix = "smdebug-";
 
-// The names of this kind by "socket:[<inode>]", as descriptors have it. One name
-// has several sockets while somebody is connected to it.
+// The names of this kind by "socket:[<inode>]", as descriptors have it. One
+// name has several sockets while somebody is connected to it.
 std::map<std::string, std::string> NamesByTarget() {
   std::map<std::string, std::string> names;
   std::ifstream table("/proc/net/unix");

@@ -119,9 +119,7 @@ class _Attached:
         self._learning = list(map(_learns, contents.parameters))
         self._insides = list(map(_inside_of, contents.parameters))
 
-    def is_for(
-        self, watched: WatchedModule, contents: Contents, purpose: tuple[int, bool]
-    ) -> bool:
+    def is_for(self, watched: WatchedModule, contents: Contents, purpose: tuple[int, bool]) -> bool:
         """Whether it is what `watched` needs, which has these contents now."""
         return (
             self._purpose == purpose

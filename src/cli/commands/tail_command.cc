@@ -209,8 +209,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
                                   Streams streams) const {
     auto storage = query::AwaitRunFolder(
         run_, WaitNotice(streams.err),
-        [&] { return !interrupt.interrupted() && !TimedOut(); },
-        wait_for_run_);
+        [&] { return !interrupt.interrupted() && !TimedOut(); }, wait_for_run_);
     if (!storage) return nullptr;
     TrialOptions options = query::RunOptions();
     options.verify_checksums = false;  // Only single numbers are read.

@@ -39,8 +39,7 @@ std::vector<Collection> CollectionsFor(const RuleSpec& spec,
       config::Apply({.name = name, .value = value, .place = type.name},
                     config::Owner::kCollection, stated);
     }
-    const std::string names =
-        NamesFor(need, parameters, stated.include_regex);
+    const std::string names = NamesFor(need, parameters, stated.include_regex);
     if (names.empty() &&
         config::IsOfOtherFrameworks(framework, need.collection)) {
       continue;

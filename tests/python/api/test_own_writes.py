@@ -98,7 +98,10 @@ def test_a_program_that_the_script_starts_sees_them(tmp_path: Path) -> None:
         assert status["last_step"] == last
 
 
-def _read_when_told(run: str, trial: Trial, orders: Any, answers: Any) -> None:
+Queue = Any  # Of multiprocessing: its type depends on how children are started.
+
+
+def _read_when_told(run: str, trial: Trial, orders: Queue, answers: Queue) -> None:
     while orders.get() is not None:
         (report,) = check(run, "ExplodingTensor")
         answers.put((smd.create_trial(run).steps(), trial.steps(), report["steps_judged"]))

@@ -204,9 +204,8 @@ def test_what_is_saved_anyway_is_left_alone(make_hook: MakeHook, run_dir: Path) 
     assert not [text for text in texts if text.startswith(SAVED_FOR_RULES)]
 
 
-def test_what_a_rule_needs_beside_a_configuration_file(
-    tmp_path: Path, make_hook: MakeHook, run_dir: Path
-) -> None:
+@pytest.mark.usefixtures("make_hook")
+def test_what_a_rule_needs_beside_a_configuration_file(tmp_path: Path, run_dir: Path) -> None:
     configured = {"CollectionName": "gradients", "CollectionParameters": {"save_interval": "4"}}
     path = tmp_path / "hook.json"
     path.write_text(

@@ -435,7 +435,9 @@ class Trained(Net):
 
 
 @pytest.mark.parametrize("called", [False, True])
-def test_a_model_that_is_never_called_is_named_at_the_end(called: bool, make_hook: MakeHook) -> None:
+def test_a_model_that_is_never_called_is_named_at_the_end(
+    called: bool, make_hook: MakeHook
+) -> None:
     hook = make_hook(save_all=True)
     net, used = Trained(), Net()
     hook.register_module(net)
