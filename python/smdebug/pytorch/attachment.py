@@ -186,11 +186,12 @@ class Attachment:
         with making():
             self._remove(list(self._attached))
 
-    def detach_here(self) -> None:
-        """Takes off what is not on a model that another thread trains."""
+    def detach_here(self) -> bool:
+        """Takes off what is not on a model that another thread trains; whether that is all."""
         with making():
             roots = [(reference, reference()) for reference in self._attached]
             self._remove([ref for ref, root in roots if root is None or not root.is_elsewhere()])
+            return not self._attached
 
     def _remove(self, references: list[weakref.ref[WatchedModule]]) -> None:
         attached = [(ref(), self._attached.pop(ref)) for ref in references if ref in self._attached]

@@ -284,10 +284,10 @@ class Hook(BaseHook):
         self._may_idle = False
         self._recorded.clear()
         if not self._begin_step():
-            if self._attachment is not None:
-                self._attachment.detach_here()
+            is_bare = self._attachment is None or self._attachment.detach_here()
             self._found_losses.end_step()
-            self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
+            counts = self.forwards_per_step == 1 and not (self._backward or self._off)
+            self._may_idle = counts and is_bare
             return
         core = self._core
         assert core is not None
