@@ -129,6 +129,10 @@ HookConfig ParseHookConfig(std::string_view json, Framework framework,
 // variable SMDEBUG_CONFIG_FILE_PATH, else SageMaker's own place.
 std::string HookConfigPath(std::string_view path = {});
 
+// Whether a hook of `config` saves the collection `name`: since it is included,
+// by default or by save_all.
+bool Includes(const HookConfig& config, std::string_view name);
+
 // Where TensorBoard files go: config.tensorboard_dir, else
 // <out_dir>/tensorboard if export_tensorboard, else empty (no export).
 std::string TensorboardDir(const HookConfig& config);

@@ -39,7 +39,8 @@ class RuleFired final : public Error {
 // so before the next saved step is. What a rule sees is what this process saved
 // of the newest thousand steps. Reports are those of `smdebug check`, and are
 // kept below `<run>/rules/`; the first time that a rule fires is logged. A rule
-// that cannot be evaluated ends in kError and harms nothing.
+// that cannot be evaluated ends in kError and harms nothing. What rules need is
+// saved for them: see AddNeeds().
 //
 // In a forked child nothing has fired, and nothing is known. Thread-safe.
 class RuleGuard {
@@ -58,6 +59,14 @@ class RuleGuard {
   // by MakeRule(), or since they have an action_json, which takes longer than
   // the hook's thread has.
   static void Validate(std::span<const RuleEvaluation> rules);
+
+  // Has a hook of `config` save what `rules` need, as CollectionsFor() says,
+  // and logs that in one line. What it saves anyway stays as it is, and so does
+  // a collection that is in `config.collections` and is not saved yet, but that
+  // it is from now on. Gives the names of what was added. Throws as MakeRule()
+  // does.
+  static std::vector<std::string> AddNeeds(
+      std::span<const RuleEvaluation> rules, HookConfig& config);
 
   // Before the hook's first step. Throws as Validate() does.
   RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules, OnFire on_fire = {},

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/config.h"
 #include "smdebug/finding.h"
 #include "smdebug/mode.h"
 #include "smdebug/reduction.h"
@@ -175,6 +176,11 @@ struct RuleParameter {
 struct RuleNeed {
   std::string collection;
   std::map<std::string, std::string, std::less<>> parameters = {};
+  // What the rule looks at besides the documented names, for frameworks in
+  // which tensors are called otherwise: the parameter of the rule that has
+  // regexes of it, or a regex that counts unless that parameter is given.
+  std::string selector = {};
+  std::string also = {};
 };
 
 // Which rule, with which parameters: "Name", "Name:param=value:param=value",
@@ -220,6 +226,13 @@ std::span<const RuleType> BuiltInRules();
 
 // The built-in of that name, in any letter case; null if there is none.
 const RuleType* FindRule(std::string_view name);
+
+// The collections that the rule of `spec` needs, as a hook of `framework` takes
+// them, with the names that the parameters of `spec` give: values, at the
+// interval that the rule states. What only hooks of other frameworks could fill
+// is left out. Throws as MakeRule() does.
+std::vector<Collection> CollectionsFor(const RuleSpec& spec,
+                                       Framework framework);
 
 // Throws ConfigError for an unknown rule or parameter, a rule of a file, or a
 // value that is not allowed, and InsufficientInformation where a rule lacks

@@ -309,6 +309,12 @@ class ActionSet:
 
 def check_rules(rules: Sequence[str]) -> None: ...
 
+def rule_needs(settings: dict, rules: Sequence[str]) -> list[tuple[str, str | None]]:
+    """
+    The collections that such a hook is to save for the rules as well, by
+    name, and as JSON unless the settings have them.
+    """
+
 class RuleGuard:
     @property
     def fired_rules(self) -> int: ...

@@ -1,12 +1,18 @@
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
+#include "python/src/config_binding.h"
 #include "python/src/core_call.h"
 #include "python/src/tensor_hook.h"
 #include "smdebug/guard.h"
@@ -29,6 +35,24 @@ std::vector<RuleEvaluation> Evaluations(const std::vector<std::string>& rules) {
 
 void CheckRules(const std::vector<std::string>& rules) {
   CallCore([&] { RuleGuard::Validate(Evaluations(rules)); });
+}
+
+// The collections that a hook of `settings` is to save for `rules` as well, by
+// name; None for one that `settings` has.
+std::vector<std::pair<std::string, std::optional<std::string>>> RuleNeeds(
+    const nb::dict& settings, const std::vector<std::string>& rules) {
+  HookConfig config = ConfigFrom(settings);
+  const std::vector<Collection> before = config.collections;
+  std::vector<std::pair<std::string, std::optional<std::string>>> needs;
+  for (const std::string& name : CallCore(
+           [&] { return RuleGuard::AddNeeds(Evaluations(rules), config); })) {
+    const bool is_there =
+        std::ranges::find(before, name, &Collection::name) != before.end();
+    needs.emplace_back(
+        name, is_there ? std::nullopt
+                       : std::optional(ToJson(EditCollection(config, name))));
+  }
+  return needs;
 }
 
 std::unique_ptr<RuleGuard> MakeGuard(TensorHook& hook,
@@ -54,6 +78,10 @@ std::vector<std::string> ReportsOf(const RuleGuard& guard) {
 
 void InitGuard(nb::module_& m) {
   m.def("check_rules", &CheckRules, "rules"_a);
+  m.def(
+      "rule_needs", &RuleNeeds, "settings"_a, "rules"_a,
+      "The collections that such a hook is to save for the rules as well, by\n"
+      "name, and as JSON unless the settings have them.");
   nb::class_<RuleGuard>(m, "RuleGuard")
       .def_prop_ro("fired_rules", &RuleGuard::fired_rules)
       .def("raise_if_fired", &RuleGuard::ThrowIfFired)

@@ -66,6 +66,17 @@ std::string Describe(WholeNumbers allowed) {
                      allowed.most);
 }
 
+// What reads a number of seconds into `target`, as AddChecked() takes it.
+template <typename Target>
+auto SecondsInto(Target& target) {
+  return [&target](const std::string& text) -> std::string {
+    const auto parsed = ParseNumber(text);
+    if (!parsed) return "a number of seconds, 0 or more";
+    target = *parsed;
+    return {};
+  };
+}
+
 }  // namespace
 
 void AddRun(CLI::App& app, std::string& run) {
@@ -195,13 +206,15 @@ void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
 void AddSeconds(CLI::App& app, const std::string& name,
                 std::optional<double>& seconds,
                 const std::string& description) {
-  AddChecked(app, name, "S", description,
-             [&seconds](const std::string& text) -> std::string {
-               const auto parsed = ParseNumber(text);
-               if (!parsed) return "a number of seconds, 0 or more";
-               seconds = parsed;
-               return {};
-             });
+  AddChecked(app, name, "S", description, SecondsInto(seconds));
+}
+
+void AddWaitForRun(CLI::App& app, double& seconds) {
+  AddChecked(app, "--wait-for-run", "S",
+             fmt::format("Give up if no run has appeared in the folder after "
+                         "this many seconds; default: {}",
+                         seconds),
+             SecondsInto(seconds));
 }
 
 void AddTolerance(CLI::App& app, const std::string& name, double& tolerance,

@@ -54,6 +54,9 @@ void AddReductions(CLI::App& app, std::vector<Reduction>& reductions,
 void AddSeconds(CLI::App& app, const std::string& name,
                 std::optional<double>& seconds, const std::string& description);
 
+// --wait-for-run; what `seconds` is before is the default.
+void AddWaitForRun(CLI::App& app, double& seconds);
+
 // A number, 0 or more.
 void AddTolerance(CLI::App& app, const std::string& name, double& tolerance,
                   const std::string& description);

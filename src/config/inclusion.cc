@@ -19,3 +19,11 @@ bool Inclusion::Includes(std::string_view collection) const {
 }
 
 }  // namespace smdebug::config
+
+namespace smdebug {
+
+bool Includes(const HookConfig& config, std::string_view name) {
+  return config::Inclusion(config).Includes(name);
+}
+
+}  // namespace smdebug

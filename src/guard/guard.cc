@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "smdebug/error.h"
 #include "smdebug/storage.h"
@@ -17,6 +20,7 @@
 #include "src/base/host.h"
 #include "src/base/log.h"
 #include "src/base/mutex.h"
+#include "src/base/text.h"
 
 namespace smdebug {
 namespace guard {
@@ -25,6 +29,36 @@ namespace {
 // What rules may look back at. A job of any length must not fill the memory of
 // the process that it is in.
 constexpr int64_t kRecentSteps = 1000;
+
+// A collection that is saved because rules need it.
+struct SavedForRules {
+  std::string name;
+  std::set<std::string> rules = {};
+};
+
+// Has `collection` take what `need` asks for. Of two rules that need it at
+// different intervals, the first counts.
+void Merge(const Collection& need, Collection& collection) {
+  for (const std::string& regex : need.include_regex) {
+    if (std::ranges::find(collection.include_regex, regex) ==
+        collection.include_regex.end()) {
+      collection.include_regex.push_back(regex);
+    }
+  }
+  if (!collection.save_config) collection.save_config = need.save_config;
+  collection.reduction_config = need.reduction_config;
+}
+
+// "gradients every 500 steps (VanishingGradient)".
+std::string Describe(const SavedForRules& saved, const Collection& collection) {
+  std::string text = saved.name;
+  if (collection.save_config && (*collection.save_config)[Mode::kTrain]) {
+    const int64_t interval =
+        (*collection.save_config)[Mode::kTrain]->save_interval;
+    text += fmt::format(" every {}", base::Counted(interval, "step"));
+  }
+  return fmt::format("{} ({})", text, fmt::join(saved.rules, ", "));
+}
 
 }  // namespace
 
@@ -208,10 +242,43 @@ void RuleGuard::Validate(std::span<const RuleEvaluation> rules) {
   }
 }
 
+std::vector<std::string> RuleGuard::AddNeeds(
+    std::span<const RuleEvaluation> rules, HookConfig& config) {
+  const HookConfig before = config;
+  std::vector<guard::SavedForRules> added;
+  for (const RuleEvaluation& rule : rules) {
+    for (const Collection& need : CollectionsFor(rule.spec, config.framework)) {
+      if (Includes(before, need.name)) continue;
+      auto found =
+          std::ranges::find(added, need.name, &guard::SavedForRules::name);
+      if (found == added.end()) {
+        found = added.insert(added.end(), {.name = need.name});
+        config.include_collections.push_back(need.name);
+      }
+      found->rules.insert(rule.name);
+      if (std::ranges::find(before.collections, need.name, &Collection::name) ==
+          before.collections.end()) {
+        guard::Merge(need, EditCollection(config, need.name));
+      }
+    }
+  }
+  if (added.empty()) return {};
+  std::vector<std::string> names;
+  std::vector<std::string> words;
+  for (const guard::SavedForRules& one : added) {
+    names.push_back(one.name);
+    words.push_back(guard::Describe(one, EditCollection(config, one.name)));
+  }
+  base::LogInfo("Saved for rules, too: {}", fmt::join(words, ", "));
+  return names;
+}
+
 RuleGuard::RuleGuard(Hook& hook, std::vector<RuleEvaluation> rules,
                      OnFire on_fire, WhenFired when_fired) {
   Validate(rules);
   MakeNamesUnique(rules);
+  HookConfig config = hook.config();
+  if (!AddNeeds(rules, config).empty()) hook.Configure(std::move(config));
   guardian_ = std::make_shared<guard::Guardian>(hook.storage(), hook.worker(),
                                                 std::move(rules),
                                                 std::move(on_fire), when_fired);

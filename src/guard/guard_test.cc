@@ -27,6 +27,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::SaveEverything;
 using testing::SaveFloats;
 
@@ -146,6 +147,61 @@ TEST_F(GuardTest, ARuleThatCannotJudgeTheJobIsTold) {
                                 HasSubstr("needs collection gradients")),
                           AllOf(HasSubstr("ExplodingTensor-2 could not judge"),
                                 HasSubstr("match 'wieght'"))));
+}
+
+TEST_F(GuardTest, WhatRulesNeedIsSavedAtTheIntervalThatTheyState) {
+  const testing::LogCapture log;
+  HookConfig config;
+  config.out_dir = run();
+  config.reduction_config =
+      ReductionConfig{.reductions = {{ReductionOp::kMax}}};
+  Hook hook(config);
+  const RuleGuard guard(
+      hook, Rules({"WeightUpdateRatio", "VanishingGradient",
+                   "VanishingGradient:threshold=0.5", "ExplodingTensor"}));
+  EXPECT_THAT(log.lines(),
+              ElementsAre("Saved for rules, too: weights every 500 steps "
+                          "(WeightUpdateRatio), gradients every 500 steps "
+                          "(VanishingGradient, VanishingGradient-2)"));
+  for (int step = 0; step <= 500; ++step) {
+    hook.BeginStep();
+    EXPECT_EQ(hook.StepIsDue(), step % 500 == 0);
+    SaveFloats(hook, "weight", {1, 2});
+    SaveFloats(hook, "gradient/weight", {0.1f});
+  }
+  hook.Close();
+  const auto reports = guard.reports();
+  EXPECT_EQ(reports[0].status, RuleStatus::kIssuesFound);  // Unchanged.
+  EXPECT_EQ(reports[1].status, RuleStatus::kNoIssuesFound);
+  EXPECT_THAT(reports[2].fired_steps, ElementsAre(0, 500));
+  EXPECT_EQ(reports[1].steps_judged, 2);
+}
+
+TEST_F(GuardTest, WhatIsSavedOrConfiguredStaysAsItIs) {
+  const testing::LogCapture log;
+  HookConfig config;
+  config.out_dir = run();
+  config.include_collections = {"weights"};
+  config.save_config = SaveConfig::Every({.save_interval = 3});
+  EditCollection(config, "gradients").save_config =
+      SaveConfig::Every({.save_interval = 2});
+  Hook hook(config);
+  const RuleGuard guard(hook, Rules({"WeightUpdateRatio", "VanishingGradient",
+                                     "LossNotDecreasing"}));
+  EXPECT_THAT(log.lines(), ElementsAre("Saved for rules, too: gradients every "
+                                       "2 steps (VanishingGradient)"));
+  EXPECT_EQ(hook.config().collections, config.collections);
+  EXPECT_THAT(hook.config().include_collections,
+              ElementsAre("weights", "gradients"));
+}
+
+TEST_F(GuardTest, AHookThatSavesEverythingIsLeftAlone) {
+  const testing::LogCapture log;
+  auto hook = Open();
+  const HookConfig before = hook->config();
+  const RuleGuard guard(*hook, Rules({"VanishingGradient", "DeadRelu"}));
+  EXPECT_EQ(hook->config(), before);
+  EXPECT_THAT(log.lines(), IsEmpty());
 }
 
 TEST_F(GuardTest, NothingStopsAJobWhoseHookIsClosed) {

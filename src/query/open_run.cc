@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/base/process.h"
 #include "src/config/nearest.h"
 #include "src/query/name_match.h"
 #include "src/query/text.h"
+#include "src/run/entering.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
 #include "src/trial/reader.h"
@@ -44,6 +46,45 @@ std::string TensorsText(const std::vector<std::string>& names) {
   return "the tensors are " + JoinSome(names, kMost);
 }
 
+using Clock = std::chrono::steady_clock;
+
+// The job that is going to write into a folder, if one shows itself. One thread
+// at a time.
+class ComingJob {
+ public:
+  explicit ComingJob(const Storage* storage) : storage_(*storage) {}
+
+  void Look() {
+    if (!job_) job_ = run::FindEntering(storage_);
+    if (!job_) return;
+    const bool was_coming = std::exchange(is_coming_, false);
+    if (base::FindProcess(job_->pid) == *job_) {
+      is_coming_ = run::IsEntering(storage_, *job_);
+    } else if (was_coming) {
+      has_ended_ = true;
+    } else {
+      job_.reset();
+    }
+  }
+
+  bool is_coming() const { return is_coming_; }
+
+  // Throws NoRunError.
+  void RequireNotEnded() const {
+    if (!has_ended_) return;
+    throw NoRunError(
+        fmt::format("{}: process {}, which had a hook on this folder, has "
+                    "ended and has saved nothing",
+                    storage_.root(), job_->pid));
+  }
+
+ private:
+  const Storage& storage_;
+  std::optional<base::ProcessId> job_;
+  bool is_coming_ = false;
+  bool has_ended_ = false;
+};
+
 }  // namespace
 
 std::shared_ptr<Storage> OpenStorageAt(const std::string& run) {
@@ -68,22 +109,34 @@ std::shared_ptr<Storage> OpenFolder(const std::string& run) {
 
 std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
                                         const OnWait& waits,
-                                        const std::function<bool()>& go_on) {
+                                        const std::function<bool()>& go_on,
+                                        double patience) {
   constexpr std::chrono::milliseconds kPiece{250};
   constexpr std::string_view kFolders[] = {
       run::FolderOf(run::kCollectionsPrefix), run::FolderOf(run::kEventsPrefix),
       run::FolderOf(run::kIndexPrefix), run::FolderOf(run::kLedgerPrefix)};
   auto storage = OpenStorageAt(run);
   const auto watch = storage->Watch(kFolders);
+  ComingJob job(storage.get());
+  auto waiting_since = Clock::now();
   bool told = false;
   while (true) {
     const uint64_t known = watch ? watch->Changes() : 0;
+    job.Look();  // First: a job that has ended may have left a run.
     if (run::HoldsRun(*storage)) return storage;
     if (!std::exchange(told, true)) {
       if (!run::HintAtRunsBelow(storage->root()).empty()) {
         throw FormatError(storage->root(), run::WhyNoRun(*storage));
       }
       waits(storage->root());
+    }
+    job.RequireNotEnded();
+    if (job.is_coming()) {
+      waiting_since = Clock::now();
+    } else if (Clock::now() - waiting_since >=
+               std::chrono::duration<double>(patience)) {
+      throw NoRunError(fmt::format("{}: no run has appeared within {} s",
+                                   storage->root(), patience));
     }
     if (!go_on()) return nullptr;
     if (watch) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/error.h"
 #include "smdebug/query.h"
 #include "smdebug/storage.h"
 #include "smdebug/trial.h"
@@ -25,13 +26,25 @@ std::shared_ptr<Storage> OpenFolder(const std::string& run);
 
 using OnWait = std::function<void(const std::string& root)>;
 
+// The run that was awaited does not come.
+class NoRunError final : public Error {
+ public:
+  using Error::Error;
+};
+
+// How long to wait for a run, in seconds, unless told otherwise.
+inline constexpr double kRunPatience = 600;
+
 // The folder at `run`, as soon as it holds any file of a run. Tells `waits`,
 // once and with the root of the store, that it has to wait. Null if `go_on`,
 // which is asked a few times a second, says no. Throws Error if it can never be
-// a folder.
+// a folder, and NoRunError if no run appears within `patience` seconds. A job
+// of this machine that has a hook on the folder and has not begun is waited for
+// as long as it lives; NoRunError if it ends like that.
 std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
                                         const OnWait& waits,
-                                        const std::function<bool()>& go_on);
+                                        const std::function<bool()>& go_on,
+                                        double patience = kRunPatience);
 
 // How runs are opened runs to look at them: without waiting for anything.
 TrialOptions RunOptions();

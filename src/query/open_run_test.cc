@@ -1,20 +1,28 @@
 #include "src/query/open_run.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "src/run/entering.h"
 #include "src/run/keys.h"
 #include "tests/testing/files.h"
+#include "tests/testing/sanitizer.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::query {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using testing::TempDir;
@@ -40,6 +48,99 @@ TEST(OpenRunTest, TheRunThatIsAwaitedIsToldOfOnce) {
   EXPECT_EQ(AwaitRunFolder(dir / "other", waits, [] { return false; }),
             nullptr);
   EXPECT_THAT(told, SizeIs(2));
+}
+
+TEST(OpenRunTest, ARunThatDoesNotAppearIsGivenUp) {
+  const TempDir dir;
+  int told = 0;
+  EXPECT_THAT(
+      [&] {
+        AwaitRunFolder(
+            dir / "run", [&](const std::string&) { ++told; },
+            [] { return true; }, 0.01);
+      },
+      ThrowsMessage<NoRunError>(
+          HasSubstr("run: no run has appeared within 0.01 s")));
+  EXPECT_EQ(told, 1);
+}
+
+// A child that stands for a job: it has a sign on the folder, and lives until
+// `go_on` is closed.
+class ComingJob {
+ public:
+  explicit ComingJob(const std::string& run) {
+    int ready[2];
+    int orders[2];
+    EXPECT_EQ(pipe(ready), 0);
+    EXPECT_EQ(pipe(orders), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(orders[1]);
+      const run::Entering entering(*OpenStorageAt(run));
+      if (write(ready[1], "x", 1) != 1) _exit(1);
+      char order = 0;
+      _exit(read(orders[0], &order, 1) == 0 ? 0 : 1);
+    }
+    close(orders[0]);
+    order_ = orders[1];
+    char sign = 0;
+    EXPECT_EQ(read(ready[0], &sign, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  ~ComingJob() {
+    if (order_ >= 0) End();
+  }
+  ComingJob(const ComingJob&) = delete;
+  ComingJob& operator=(const ComingJob&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+  void End() {
+    close(std::exchange(order_, -1));
+    EXPECT_EQ(waitpid(pid_, nullptr, 0), pid_);
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int order_ = -1;
+};
+
+TEST(OpenRunTest, AJobThatHasNotBegunIsAwaitedAsLongAsItLives) {
+  if (testing::kUnderThreadSanitizer) GTEST_SKIP() << "a child with threads";
+  const TempDir dir;
+  ComingJob job(dir / "run");
+  int looks = 0;
+  EXPECT_THAT(
+      [&] {
+        AwaitRunFolder(
+            dir / "run", [](const std::string&) {},
+            [&] {
+              if (++looks == 3) job.End();
+              return true;
+            },
+            /*patience=*/1e-9);
+      },
+      ThrowsMessage<NoRunError>(AllOf(
+          HasSubstr(fmt::format("run: process {}, which had a hook on this "
+                                "folder, has ended",
+                                job.pid())),
+          HasSubstr("saved nothing"))));
+  EXPECT_EQ(looks, 3);
+}
+
+TEST(OpenRunTest, WhatAJobLeavesThatEndsAtOnceIsTheRun) {
+  if (testing::kUnderThreadSanitizer) GTEST_SKIP() << "a child with threads";
+  const TempDir dir;
+  ComingJob job(dir / "run");
+  const auto storage = AwaitRunFolder(
+      dir / "run", [](const std::string&) {},
+      [&] {
+        testing::PutFile(*OpenStorageAt(dir / "run"), run::kEndMarkerKey, "");
+        job.End();
+        return true;
+      });
+  EXPECT_NE(storage, nullptr);
 }
 
 TEST(OpenRunTest, TheFolderOfManyRunsIsNotAwaited) {

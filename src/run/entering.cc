@@ -49,4 +49,15 @@ Entering::~Entering() {
   if (is_own && sign_.valid()) shutdown(sign_.get(), SHUT_RDWR);
 }
 
+std::optional<base::ProcessId> FindEntering(const Storage& storage) {
+  const auto line = Connect(NameOf(storage));
+  if (!line) return std::nullopt;
+  return base::FindProcess(static_cast<pid_t>(line->pid));
+}
+
+bool IsEntering(const Storage& storage, const base::ProcessId& process) {
+  return base::FindProcess(process.pid) == process &&
+         IsPresent(process.pid, NameOf(storage));
+}
+
 }  // namespace smdebug::run

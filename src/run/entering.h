@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "smdebug/storage.h"
 #include "src/base/fd.h"
+#include "src/base/process.h"
 
 namespace smdebug::run {
 
@@ -28,5 +30,13 @@ class Entering {
   base::Fd sign_;  // Not valid if another process has it.
   int64_t other_ = 0;
 };
+
+// A process that is going to enter the folder of `storage`, as readers on this
+// machine see it. To be asked until one is found: each time that one is leaves
+// a connection that the process never takes.
+std::optional<base::ProcessId> FindEntering(const Storage& storage);
+
+// Whether it still is. False if this process may not look.
+bool IsEntering(const Storage& storage, const base::ProcessId& process);
 
 }  // namespace smdebug::run

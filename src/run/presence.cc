@@ -28,7 +28,8 @@ std::string PlaceOf(const Storage& storage) {
 
 constexpr std::string_view kNamePrefix = "smdebug-";
 
-// The names of this kind by "socket:[<inode>]", as descriptors have it.
+// The names of this kind by "socket:[<inode>]", as descriptors have it. One
+// name has several sockets while somebody is connected to it.
 std::map<std::string, std::string> NamesByTarget() {
   std::map<std::string, std::string> names;
   std::ifstream table("/proc/net/unix");
@@ -41,19 +42,6 @@ std::map<std::string, std::string> NamesByTarget() {
                   line.substr(end + 2));
   }
   return names;
-}
-
-// The inode of the abstract socket `name`; empty if there is none.
-std::string InodeOf(const std::string& name) {
-  std::ifstream table("/proc/net/unix");
-  const std::string end = " @" + name;
-  std::string line;
-  while (std::getline(table, line)) {
-    if (!line.ends_with(end)) continue;
-    line.resize(line.size() - end.size());
-    return line.substr(line.find_last_of(' ') + 1);
-  }
-  return {};
 }
 
 // Calls `visit` with what each descriptor of a process leads to, until it says
@@ -117,11 +105,11 @@ std::string NameFor(std::initializer_list<std::string_view> words) {
 }
 
 bool IsPresent(int64_t pid, const std::string& name) {
-  const std::string inode = InodeOf(name);
-  if (inode.empty()) return false;
+  const auto names = NamesByTarget();
   bool is_present = false;
   VisitOpenFiles(pid, [&](const std::string& target) {
-    is_present = target == fmt::format("socket:[{}]", inode);
+    const auto found = names.find(target);
+    is_present = found != names.end() && found->second == name;
     return !is_present;
   });
   return is_present;

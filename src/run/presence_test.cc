@@ -1,7 +1,12 @@
 #include "src/run/presence.h"
 
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +28,20 @@ TEST(PresenceTest, IsOfTheProcessThatTookTheName) {
     EXPECT_TRUE(IsPresent(getpid(), name));
   }
   EXPECT_FALSE(IsPresent(getpid(), name));
+}
+
+// Each of those who connect has a socket with the same name.
+TEST(PresenceTest, IsSeenWhileOthersConnect) {
+  const std::string name = "smdebug-test-" + std::to_string(getpid());
+  const Presence presence(name);
+  const base::Fd door = presence.Share();
+  ASSERT_EQ(listen(door.get(), SOMAXCONN), 0);
+  std::vector<std::optional<Line>> lines;
+  for (int i = 0; i < 8; ++i) {
+    lines.push_back(Connect(name));
+    ASSERT_TRUE(lines.back());
+    EXPECT_TRUE(IsPresent(getpid(), name)) << i;
+  }
 }
 
 TEST(PresenceTest, TheNameIsOfPlaceRunAndWorker) {

@@ -35,7 +35,7 @@ from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
 from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError, SMDebugValueError
+from smdebug.exceptions import RuleEvaluationConditionMet, SMDebugError, SMDebugValueError
 
 __getattr__ = passed_on(__name__)
 
@@ -117,6 +117,7 @@ class BaseHook:
         if stop_on_rule and not self.rules:
             refuse("stop_on_rule", stop_on_rule, "False, since rules names no rule")
         self.stop_on_rule = stop_on_rule
+        self._saves_for_rules = False  # What they need is included.
         self._guard: _core.RuleGuard | None = None
         self.collection_manager = self._make_collections()
         settings = self._settings()
@@ -344,6 +345,7 @@ class BaseHook:
             relay()
 
     def _make_core(self) -> _core.Hook:
+        self._save_what_rules_need()
         worker = self._find_worker()
         core = _core.Hook(
             self._settings(usable_only=True),
@@ -373,6 +375,7 @@ class BaseHook:
     def _settle_collections(self) -> None:
         """The first step begins: collections are what they are now."""
         self._drop_what_is_no_pattern()
+        self._save_what_rules_need()
         self._complete_collections()
         settings = self._settings_of(self.collection_manager.get_collections())
         for _, reason, matters in _core.unusable_collections(settings):
@@ -380,6 +383,17 @@ class BaseHook:
                 self.logger.error(f"Left out: {reason}")
         if self._core is not None:
             self._core.configure(self._settings(usable_only=True))
+
+    def _save_what_rules_need(self) -> None:
+        """Includes the collections that the rules need; what the script has configured stays."""
+        if self._saves_for_rules or not self.rules:
+            return
+        self._saves_for_rules = True
+        settings = self._settings_of(self.collection_manager.get_collections())
+        for name, made in _core.rule_needs(settings, self.rules):
+            self.include_collections.append(name)
+            if made is not None:
+                self.collection_manager.add(self._collection_class.from_json(made))
 
     def _complete_collections(self) -> None:
         """Gives collections the patterns that only the framework's hook knows."""
@@ -459,8 +473,16 @@ class BaseHook:
 
     def _heed_rules(self) -> None:
         """Raises if a rule has fired since the last call, and that is wanted."""
-        if self._guard is not None and self.stop_on_rule:
-            self._guard.raise_if_fired()
+        guard = self._guard
+        if guard is None or not self.stop_on_rule:
+            return
+        try:
+            guard.raise_if_fired()
+        except RuleEvaluationConditionMet:
+            raise
+        except Exception as error:
+            if must_raise(self, "rules", error):
+                raise
 
     # Failures.
 
@@ -590,11 +612,16 @@ class BaseHook:
             return
         # A child that has only inherited the hook need not hear that it does nothing there.
         core = self._prepare() if os.getpid() == self._pid else None
+        if core is not None and ending[:1] == ("finished",):
+            self._tell_unused()
         self._closed = True
         self._detach()
         if core is not None:
             getattr(core, how)(*ending)
         relay()
+
+    def _tell_unused(self) -> None:
+        """Logs what the hook was given and the training never used."""
 
     def _detach(self) -> None:
         """Takes the framework's callbacks off."""
@@ -619,18 +646,35 @@ class BaseHook:
         """The name of this process in the job."""
         return self._find_worker().name
 
-    # A copy, or what is unpickled elsewhere, is of no process: it does nothing.
+    # A copy, or what is unpickled elsewhere, is of no process: it does nothing, and answers what it
+    # was configured with as the hook does.
+
+    _answers: ClassVar[tuple[str, ...]] = (
+        *("out_dir", "tensorboard_dir", "dry_run", "reduction_config", "save_config"),
+        *("include_regex", "include_collections", "save_all", "include_workers"),
+        *("rules", "stop_on_rule"),
+    )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {}
+        collections = self.collection_manager.get_collections().values()
+        return {
+            **{name: getattr(self, name) for name in self._answers},
+            "collections": [collection.to_json() for collection in collections],
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self._answers:
+            setattr(self, name, state[name])
+        self.collection_manager = CollectionManager()
+        for collection in state["collections"]:
+            self.collection_manager.add(self._collection_class.from_json(collection))
         self._pid = None
         self._core = None
         self._place = None
         self._has_begun = False
         self._has_failed = False
         self._closed = True
+        self._saves_for_rules = False
         self._guard = None
         self.mode = ModeKeys.GLOBAL
         self._off = set()

@@ -11,6 +11,7 @@ from torch.utils.hooks import RemovableHandle
 
 from smdebug import _core
 from smdebug.core.detached import reduce
+from smdebug.core.making import making
 from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded
 from smdebug.pytorch.watched import WatchedModule, recomputing
@@ -106,9 +107,15 @@ _callbacks_after_accumulation_of = operator.attrgetter("_post_accumulate_grad_ho
 
 
 class _Attached:
-    """What is attached to one watched module, and what that consisted of then."""
+    """What is attached to one watched module, and what that consisted of then.
 
-    def __init__(self, watched: WatchedModule, parameters: list[torch.Tensor]) -> None:
+    `purpose` is what was due, and whether the module runs inside compiled code.
+    """
+
+    def __init__(
+        self, watched: WatchedModule, parameters: list[torch.Tensor], purpose: tuple[int, bool]
+    ) -> None:
+        self._purpose = purpose
         self.modules: list[RemovableHandle] = []
         # For each parameter: None where it takes no gradient. Empty if no gradient is due.
         self.gradients: list[_Handle | None] = []
@@ -116,9 +123,15 @@ class _Attached:
         self._learning = list(map(_learns, parameters))
         self._insides = list(map(_inside_of, parameters))
 
-    def is_for(self, watched: WatchedModule, parameters: list[torch.Tensor]) -> bool:
+    def is_for(
+        self, watched: WatchedModule, parameters: list[torch.Tensor], purpose: tuple[int, bool]
+    ) -> bool:
         """Whether it is what `watched` needs, which has these parameters now."""
-        return self._version == watched.version and (not self.gradients or self._is_on(parameters))
+        return (
+            self._purpose == purpose
+            and self._version == watched.version
+            and (not self.gradients or self._is_on(parameters))
+        )
 
     def _is_on(self, parameters: list[torch.Tensor]) -> bool:
         return (
@@ -148,66 +161,80 @@ class Attachment:
             weakref.WeakKeyDictionary()
         )
         self._skipped: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
-        self._attached: list[_Attached] = []
-        # What was due, and what ran compiled, when the callbacks were put on; None without any.
-        self._attached_for: tuple[int, WatchedModule | None] | None = None
+        self._attached: dict[weakref.ref[WatchedModule], _Attached] = {}
 
     def attach(self, watched: _Parameters, started: WatchedModule, traced: bool) -> None:
         """Puts on what the current step needs; what is already there stays.
 
         `traced` says that `started`, which begins the step, runs inside compiled code.
         """
-        due_key = self._core.due_key
-        if not due_key:
-            return  # Another thread has ended the step; what still comes of it is counted.
-        wanted = (due_key, started if traced else None)
-        if wanted == self._attached_for and self._is_for(watched):
-            return
-        self.detach()
-        self._attached_for = wanted
-        for root, parameters in watched:
-            self._attach(root, parameters, traced and root is started)
+        with making():
+            due_key = self._core.due_key
+            if not due_key:
+                return  # Another thread has ended the step; what still comes of it is counted.
+            wanted = [(due_key, traced and root is started) for root, _ in watched]
+            outdated = [
+                root
+                for (root, parameters), purpose in zip(watched, wanted)
+                if not self._is_for(root, parameters, purpose)
+            ]
+            gone = [reference for reference in self._attached if reference() is None]
+            self._remove([*gone, *(root.reference for root in outdated)])
+            for (root, parameters), purpose in zip(watched, wanted):
+                if root.reference not in self._attached:
+                    self._attach(root, parameters, purpose)
 
-    def _is_for(self, watched: _Parameters) -> bool:
-        return len(watched) == len(self._attached) and all(
-            attached.is_for(root, parameters)
-            for attached, (root, parameters) in zip(self._attached, watched)
-        )
+    def _is_for(
+        self, root: WatchedModule, parameters: list[torch.Tensor], purpose: tuple[int, bool]
+    ) -> bool:
+        attached = self._attached.get(root.reference)
+        return attached is not None and attached.is_for(root, parameters, purpose)
 
     @property
     def has_gradients(self) -> bool:
         """Whether gradients are due."""
-        return any(attached.gradients for attached in self._attached)
+        return any(attached.gradients for attached in self._attached.values())
 
     def detach(self) -> None:
         """Takes everything off."""
-        if self._attached_for is None:
-            return
-        self._attached_for = None
-        attached, self._attached = self._attached, []
-        for one in attached:
+        with making():
+            self._remove(list(self._attached))
+
+    def detach_here(self) -> bool:
+        """Takes off what is not on a model that another thread trains; whether that is all."""
+        with making():
+            roots = [(reference, reference()) for reference in self._attached]
+            self._remove([ref for ref, root in roots if root is None or not root.is_elsewhere()])
+            return not self._attached
+
+    def _remove(self, references: list[weakref.ref[WatchedModule]]) -> None:
+        attached = [(ref(), self._attached.pop(ref)) for ref in references if ref in self._attached]
+        for _, one in attached:
             one.remove()
-        self._forget_empty_dicts(
-            {
-                id(handle.callbacks())
-                for one in attached
-                for handle in one.gradients
-                if isinstance(handle, _GradientHandle) and handle.is_first
-            }
-        )
+        made = {
+            id(handle.callbacks())
+            for _, one in attached
+            for handle in one.gradients
+            if isinstance(handle, _GradientHandle) and handle.is_first
+        }
+        for root, _ in attached if made else ():
+            # PyTorch may be going through the dicts of a model that another thread trains.
+            if root is not None and not root.is_elsewhere() and not root.has_moved:
+                self._forget_empty_dicts(root, made)
 
-    def _forget_empty_dicts(self, made: set[int]) -> None:
+    def _forget_empty_dicts(self, root: WatchedModule, made: set[int]) -> None:
         """PyTorch would go through even an empty dict of callbacks at every backward pass."""
-        for root in self._hook._watched() if made else ():
-            for parameter in root.look():
-                callbacks = parameter._backward_hooks
-                if callbacks is not None and not callbacks and id(callbacks) in made:
-                    parameter._backward_hooks = None
+        for parameter in root.look():
+            callbacks = parameter._backward_hooks
+            if callbacks is not None and not callbacks and id(callbacks) in made:
+                parameter._backward_hooks = None
 
-    def _attach(self, root: WatchedModule, parameters: list[torch.Tensor], traced: bool) -> None:
-        attached = _Attached(root, parameters)
-        self._attached.append(attached)
-        self._attach_modules(root, traced, attached)
+    def _attach(
+        self, root: WatchedModule, parameters: list[torch.Tensor], purpose: tuple[int, bool]
+    ) -> None:
+        attached = _Attached(root, parameters, purpose)
+        self._attached[root.reference] = attached
+        self._attach_modules(root, purpose[1], attached)
         due = self._core.are_due(root.gradient_names)
         if not any(due):
             return

@@ -264,11 +264,16 @@ class Hook(BaseHook):
         if self._guard is not None:
             self._heed_rules()
         try:
+            watched.note_thread()
             if self._may_idle and self._core is not None and self._core.begin_idle_step():
                 return
         except Exception as error:
             if must_raise(self, "begin_idle_step", error):
                 raise
+        self._begin_forward(watched, traced)
+
+    @fails_open
+    def _begin_forward(self, watched: WatchedModule, traced: bool) -> None:
         gathers = self._gathers()
         if self._accumulation.is_endless(gathers):
             self._report_misfit()
@@ -288,17 +293,18 @@ class Hook(BaseHook):
         self._recorded.clear()
         self._scaled_steps.save_what_has_come()
         if not self._begin_step():
-            if self._attachment is not None:
-                self._attachment.detach()
+            is_bare = self._attachment is None or self._attachment.detach_here()
             self._found_losses.end_step()
             self._scaled_steps.end_step()
-            self._may_idle = self.forwards_per_step == 1 and not (self._backward or self._off)
+            counts = self.forwards_per_step == 1 and not (self._backward or self._off)
+            self._may_idle = counts and is_bare
             return
         core = self._core
         assert core is not None
         if self._attachment is None:
             self._attachment = Attachment(self, core)
-        parameters = [(root, root.look()) for root in self._watched()]
+        watching = [root for root in self._watched() if not root.is_elsewhere()]
+        parameters = [(root, root.look()) for root in watching]
         for root, current in parameters:
             if root is watched:
                 core.save_many(watched.parameter_names, current)
@@ -364,6 +370,15 @@ class Hook(BaseHook):
         if self._attachment is not None:
             self._attachment.detach()
         return must_raise
+
+    def _tell_unused(self) -> None:
+        for root in self._watched():
+            if root.is_model and not root.has_run:
+                self.logger.warning(
+                    f"{root.name} was registered and never called, so nothing of it was saved. "
+                    "Register the module that the training calls; calls of its methods, as of "
+                    "training_step() of a LightningModule, are none"
+                )
 
     def _detach(self) -> None:
         if self._attachment is not None:
@@ -434,9 +449,10 @@ class Hook(BaseHook):
     def _find_worker(self) -> Worker:
         return find_worker()
 
+    _answers: ClassVar[tuple[str, ...]] = (*BaseHook._answers, "forwards_per_step")
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self.forwards_per_step = 1
         self._accumulation = Accumulation(1)
         self._recorded = Counter()
         self._roots = []

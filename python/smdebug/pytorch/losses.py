@@ -70,8 +70,9 @@ class BackwardLoss:
         return losses
 
     def _unscaled(self, loss: torch.Tensor) -> torch.Tensor:
-        if self._scaled is not None and self._scaled[0]() is loss:
-            return self._scaled[1]
+        scaled = self._scaled
+        if scaled is not None and scaled[0]() is loss:
+            return scaled[1]
         return loss.detach()
 
 
@@ -127,7 +128,7 @@ class FoundLosses:
         self._hook = hook
         self.are_wanted = True
         self._is_saved = False  # Whether the current step is.
-        self._names: list[str] = []
+        self._names: set[str] = set()
         self._number = 0  # Of losses in the current step.
         self._backward = BackwardLoss()
 
@@ -172,10 +173,11 @@ class FoundLosses:
 
     def _save(self, core: _core.Hook, loss: torch.Tensor) -> None:
         known = core.collection(CollectionKeys.LOSSES)
-        if known is not None and not Collection.from_json(known).tensor_names <= set(self._names):
+        if known is not None and Collection.from_json(known).tensor_names - self._names:
             self.give_up()
             return
-        if self._number == len(self._names):
-            self._names.append(f"{self.NAME}_{self._number}" if self._number else self.NAME)
-        core.save_tensor(self._names[self._number], loss, [CollectionKeys.LOSSES])
+        number = self._number
         self._number += 1
+        name = f"{self.NAME}_{number}" if number else self.NAME
+        self._names.add(name)
+        core.save_tensor(name, loss, [CollectionKeys.LOSSES])

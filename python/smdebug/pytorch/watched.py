@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -53,11 +54,13 @@ class WatchedModule:
         self.gradient_names: list[str] = []
         self.parameter_names = _core.TensorNames([])
         self.version = 0  # Another one whenever there is something else in it.
-        self._with_parameters = with_parameters
+        self.is_model = with_parameters
         # Of nothing, so that the module is another.
         self._seen = _core.SeenModule(torch.nn.Module(), torch.nn.Parameter, with_parameters)
         self._paths: list[str] = []  # Of the parameters when they were named.
         self._sharded: Sharded = weakref.WeakKeyDictionary()
+        self._thread: int | None = None  # In which it ran last.
+        self.has_moved = False  # Whether it ran in several threads.
         self.look()
 
     def look(self) -> list[torch.Tensor]:
@@ -70,23 +73,39 @@ class WatchedModule:
         if found is not None:
             is_plain = self._seen.is_plain and not self._sharded
             return found if is_plain else self._look_closely()
-        seen = _core.SeenModule(self.module, torch.nn.Parameter, self._with_parameters)
+        seen = _core.SeenModule(self.module, torch.nn.Parameter, self.is_model)
         parameters = self._look_closely()
         self.version += 1
         self._seen = seen  # Others go by it once the names fit.
         return parameters
 
     def _look_closely(self) -> list[torch.Tensor]:
-        if not self._with_parameters:
+        if not self.is_model:
             return []
         contents = look_into(self.module, self._sharded)
         if contents.paths != self._paths:
-            self._paths = contents.paths
-            names = [f"{self.name}_{_plain_name(path)}" for path in self._paths]
+            names = [f"{self.name}_{_plain_name(path)}" for path in contents.paths]
             self.parameter_names = _core.TensorNames(names)
             self.gradient_names = [f"gradient/{name}" for name in names]
+            self._paths = contents.paths
             self.version += 1
         return contents.parameters
+
+    def note_thread(self) -> None:
+        """It runs in this thread now."""
+        thread = threading.get_ident()
+        if self._thread != thread:
+            self.has_moved = self._thread is not None
+            self._thread = thread
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it has been called."""
+        return self._thread is not None
+
+    def is_elsewhere(self) -> bool:
+        """Whether it ran in another thread, which may be computing its gradients."""
+        return self._thread is not None and self._thread != threading.get_ident()
 
     def named_modules(self) -> Iterator[tuple[str, torch.nn.Module, bool]]:
         """Every module in it with its name, and whether a callback on it would be traced."""
@@ -144,9 +163,9 @@ class ExpectedBackward:
     def forget(self) -> None:
         """There is nothing to wait for."""
         self.is_due = False
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.remove()
 
 
 class _BackwardCallback:

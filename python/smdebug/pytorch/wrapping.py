@@ -66,23 +66,32 @@ class Listeners(Generic[Listener]):
 
     def __init__(self, *wrapped: Wrapped) -> None:
         self._wrapped = wrapped
-        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+        # Replaced and never changed: other threads go through it.
+        self._listeners: tuple[weakref.ref[Listener], ...] = ()
 
     def add(self, listener: Listener) -> None:
         """Tells `listener` from now on."""
         with making():
-            if listener not in self._listeners:
-                self._listeners.add(listener)
+            if weakref.ref(listener) not in self._listeners:
+                self._keep_all_but(listener)
+                self._listeners += (weakref.ref(listener),)
                 for wrapped in self._wrapped:
                     wrapped.put_on()
 
     def remove(self, listener: Listener) -> None:
         """Tells `listener` no more."""
         with making():
-            self._listeners.discard(listener)
+            self._keep_all_but(listener)
             if not self._listeners:
                 for wrapped in self._wrapped:
                     wrapped.take_off()
 
+    def _keep_all_but(self, listener: Listener) -> None:
+        known = self._listeners
+        self._listeners = tuple(one for one in known if one() not in (None, listener))
+
     def __iter__(self) -> Iterator[Listener]:
-        return iter(tuple(self._listeners))
+        for reference in self._listeners:
+            listener = reference()
+            if listener is not None:
+                yield listener

@@ -351,12 +351,14 @@ class Hook(BaseHook, TrainingCallback):
     def _find_worker(self) -> Worker:
         return find_worker()
 
+    _answers: ClassVar[tuple[str, ...]] = (*BaseHook._answers, "hyperparameters")
+
     # A hook that has not begun goes to the workers of a cluster with what it was given, as those
     # of Dask need. A copy of it for any other purpose does nothing.
 
     def __getstate__(self) -> dict[str, Any]:
         if self._has_begun or self._closed:
-            return {}
+            return super().__getstate__()
         if self._core is not None:
             self._core.abandon()  # The run is of those that it goes to.
             self._core = self._guard = None
@@ -364,6 +366,7 @@ class Hook(BaseHook, TrainingCallback):
         built_in = self._built_in()
         collections = (c.to_json() for c in self.collection_manager.get_collections().values())
         return {
+            "is_sent": True,
             "out_dir": self.out_dir,
             "export_tensorboard": self.tensorboard_dir is not None,
             "tensorboard_dir": self.tensorboard_dir,
@@ -397,11 +400,13 @@ class Hook(BaseHook, TrainingCallback):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._told = set()
         self._has_gone_elsewhere = False
-        super().__setstate__({})
+        self._train_data = self._validation_data = None
+        self._given_train_data = self._given_validation_data = None
+        super().__setstate__(state)
         self._begin_training()
-        if not state:
-            return
         settings = dict(state)
+        if not settings.pop("is_sent", False):
+            return
         collections, mode = settings.pop("collections"), settings.pop("mode")
         self._came_from_elsewhere = True
         try:
@@ -412,7 +417,7 @@ class Hook(BaseHook, TrainingCallback):
         except Exception as error:
             if _core.is_strict():
                 raise
-            super().__setstate__({})
+            super().__setstate__(state)
             self.logger.error(f"smdebug saves nothing here: {error!r}")
 
     def __copy__(self) -> Hook:
@@ -424,7 +429,7 @@ class Hook(BaseHook, TrainingCallback):
 
     def _inert(self) -> Hook:
         made = type(self).__new__(type(self))
-        made.__setstate__({})
+        made.__setstate__(super().__getstate__())
         return made
 
     def _close(self, how: str, *ending: str) -> None:

@@ -128,13 +128,13 @@ class TailCommand final : public Command {
              "the job has ended, however it did, and every step was shown"},
             {kExitFound, "nothing new came for --timeout seconds"},
             {kExitError,
-             "the path can never be a run, or cannot be read, or the job has "
-             "ended and --tensor matches none of its tensors"},
+             "the path can never be a run, or cannot be read, no run appeared, "
+             "or the job has ended and --tensor matches none of its tensors"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
     return R"(Shows the last 10 steps, or those from `--from` on, then each new step when every worker has saved it, until the job has ended. It waits for a run that does not
-exist yet. A job that was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that
+exist yet, for `--wait-for-run` seconds, and as long as a job of this machine lives that has made a hook on the folder and has not begun. A job that was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that
 did not finish: that it has failed, or was interrupted or killed, and why. The exit code is 0 then as well. Of a job on another machine the command must see nothing change for five minutes first.
 When another job takes the folder, a message says so, and its run is followed.
 
@@ -157,6 +157,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
     AddSeconds(app, "--timeout", timeout_,
                "Give up after this many seconds without anything new; default: "
                "never");
+    AddWaitForRun(app, wait_for_run_);
     AddJson(app, json_);
   }
 
@@ -206,9 +207,9 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   // The run, as soon as there is any file of it; null if the wait was ended.
   std::unique_ptr<Trial> AwaitRun(const InterruptScope& interrupt,
                                   Streams streams) const {
-    auto storage = query::AwaitRunFolder(run_, WaitNotice(streams.err), [&] {
-      return !interrupt.interrupted() && !TimedOut();
-    });
+    auto storage = query::AwaitRunFolder(
+        run_, WaitNotice(streams.err),
+        [&] { return !interrupt.interrupted() && !TimedOut(); }, wait_for_run_);
     if (!storage) return nullptr;
     TrialOptions options = query::RunOptions();
     options.verify_checksums = false;  // Only single numbers are read.
@@ -263,6 +264,7 @@ JSON: one object per line with `step`, `mode`, `mode_step`, `workers`, `tensors`
   std::string run_;
   StepFollower::Options options_;
   std::optional<double> timeout_;
+  double wait_for_run_ = query::kRunPatience;
   bool json_ = false;
   bool told_unmatched_ = false;
   TailTable table_;

@@ -74,12 +74,14 @@ class WatchCommand final : public Command {
     return {{kExitOk, "the job has ended, however it did, and no rule fired"},
             {kExitFound, "a rule fired, whatever became of the others"},
             {kExitError,
-             "no rule fired, and one could not be evaluated or nothing new "
-             "came for --timeout seconds; or the call is wrong"},
+             "no rule fired, and one could not be evaluated, no run appeared "
+             "or nothing new came for --timeout seconds; or the call is "
+             "wrong"},
             {kExitInterrupted, "Ctrl-C"}};
   }
   std::string_view details() const override {
-    return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet. A job that
+    return R"(Judges what is there, then each new step as soon as every worker has saved it, until the job has ended. It waits for a run that does not exist yet, for `--wait-for-run` seconds, and as long as a job of this machine lives that has made
+a hook on the folder and has not begun; if none comes it says so and ends. A job that
 was killed leaves no end marker; about a second after its last process is gone the command ends too. On standard error it says how a job ended that did not finish: that it has
 failed, or was interrupted or killed, and why. The exit code is that of the rules: 0 for such a job, too, unless one fired. Of a job on another machine the command must see nothing change for five minutes first.
 
@@ -110,6 +112,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     AddSeconds(app, "--timeout", timeout_,
                "Give up after this many seconds without a new step or verdict; "
                "default: never");
+    AddWaitForRun(app, wait_for_run_);
   }
 
   int Run(Streams streams) override {
@@ -122,6 +125,9 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
         code = kExitInterrupted;
       } catch (const RunReplacedError& error) {
         TellReplaced(error.what(), streams.err);
+      } catch (const query::NoRunError& error) {
+        streams.err << fmt::format("smdebug: {}\n", Printable(error.what()));
+        code = kExitError;
       }
     }
     for (const std::string& rule : fired_before_) {
@@ -161,7 +167,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
     waiting_since_ = Clock::now();
     const auto storage = query::AwaitRunFolder(
         options_.run, WaitNotice(streams.err),
-        [&] { return !interrupt.interrupted() && !TimedOut(); });
+        [&] { return !interrupt.interrupted() && !TimedOut(); }, wait_for_run_);
     if (!storage) return Stopped(interrupt, streams);
     const auto trial = std::make_unique<Trial>(storage, query::RunOptions());
     DamageNotice notice(trial.get(), [&](const std::string& line) {
@@ -265,6 +271,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
   JudgeOptions options_;
   std::optional<double> timeout_;
+  double wait_for_run_ = query::kRunPatience;
   std::set<std::string> fired_before_;  // Rules, on runs that were replaced.
   Clock::time_point waiting_since_;
   std::optional<WatchView> view_;  // While there is one.

@@ -160,7 +160,8 @@ RuleType CheckInputImagesType() {
                      Robust()},
       .needs = {{"input_image",
                  {{"include_regex", ".*hybridsequential0_input_0"},
-                  {"save_interval", "500"}}}},
+                  {"save_interval", "500"}},
+                 "regex"}},
       .meaning =
           "It keeps the mean of each channel over all images since the "
           "beginning. Once threshold_samples were seen it fires where a mean "

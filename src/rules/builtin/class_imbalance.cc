@@ -233,8 +233,14 @@ RuleType ClassImbalanceType() {
             .meaning = "Name of the predictions; the first that matches "
                        "counts."},
            Robust()},
-      .needs = {{"labels", {{"include_regex", ".*labels"}}},
-                {"predictions", {{"include_regex", ".*predictions"}}}},
+      .needs = {{.collection = "labels",
+                 .parameters = {{"include_regex", ".*labels"}},
+                 .selector = "labels_regex",
+                 .also = std::string(kTorchLabels)},
+                {.collection = "predictions",
+                 .parameters = {{"include_regex", ".*predictions"}},
+                 .selector = "predictions_regex",
+                 .also = std::string(kTorchScores)}},
       .meaning =
           "It counts the labels of each class since the beginning, separately "
           "for each mode. Once `samples` labels were seen it fires where the "

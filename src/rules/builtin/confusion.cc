@@ -310,8 +310,12 @@ RuleType ConfusionType() {
             .least = 0,
             .most = 1},
            Robust()},
-      .needs = {{"labels", {{"include_regex", "labels"}}},
-                {"predictions", {{"include_regex", "predictions"}}}},
+      .needs = {{.collection = "labels",
+                 .parameters = {{"include_regex", "labels"}},
+                 .also = std::string(kTorchLabels)},
+                {.collection = "predictions",
+                 .parameters = {{"include_regex", "predictions"}},
+                 .also = std::string(kTorchScores)}},
       .meaning =
           "It counts which label got which prediction at a step, and fires if "
           "less than min_diag of a class's predictions are right, or more "

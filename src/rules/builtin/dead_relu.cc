@@ -53,8 +53,8 @@ RuleType DeadReluType() {
       .summary = "Most units of a ReLU layer are never active.",
       .parameters = UnitActivity::Parameters(),
       .needs = {{"relu_output",
-                 {{"include_regex", ".*relu_output"},
-                  {"save_interval", "500"}}}},
+                 {{"include_regex", ".*relu_output"}, {"save_interval", "500"}},
+                 "tensor_regex"}},
       .meaning =
           "Axis 0 of an output counts samples; every position behind it is a "
           "unit. A unit is dead if it is above zero in less than "

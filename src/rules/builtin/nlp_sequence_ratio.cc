@@ -138,7 +138,8 @@ RuleType NLPSequenceRatioType() {
                      Robust()},
       .needs = {{"input_sequence",
                  {{"include_regex", ".*embedding0_input_0"},
-                  {"save_interval", "500"}}}},
+                  {"save_interval", "500"}},
+                 "tensor_regex"}},
       .meaning =
           "It fires at a step where more than a given percentage of a "
           "tensor's values are a given token. It needs values.\n\n"

@@ -234,8 +234,8 @@ RuleType PoorWeightInitializationType() {
                       .least = 1},
                      Robust()},
       .needs = {{"relu_input",
-                 {{"include_regex", ".*relu_input"},
-                  {"save_interval", "500"}}}},
+                 {{"include_regex", ".*relu_input"}, {"save_interval", "500"}},
+                 "activation_inputs_regex"}},
       .meaning =
           "It looks at the first `steps` steps with inputs of activations, "
           "gradients or losses, and fires if the variances of two inputs "

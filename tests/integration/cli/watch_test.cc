@@ -147,6 +147,22 @@ TEST(WatchTest, AWrongCallIsRefusedBeforeThereIsARun) {
   }
 }
 
+TEST(WatchTest, ARunThatDoesNotAppearIsGivenUp) {
+  const TempDir dir;
+  for (const char* command : {"watch", "tail"}) {
+    std::vector<std::string> args = {command, dir / "run", "--wait-for-run",
+                                     "0"};
+    if (args[0] == "watch") {
+      args.insert(args.end(), {"--rule", "ExplodingTensor"});
+    }
+    const CliOutcome outcome = CallCli(args);
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("waiting for a run"));
+    EXPECT_THAT(outcome.err, HasSubstr("no run has appeared within 0 s"));
+  }
+}
+
 TEST(WatchTest, InterruptedItSaysSoInTheReport) {
   const TempDir dir;
   Hook hook(SaveEverything(dir / "run"));

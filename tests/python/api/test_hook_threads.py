@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, TypeVar
 
@@ -17,8 +19,9 @@ torch = pytest.importorskip("torch")
 import smdebug.pytorch as smd  # noqa: E402
 from smdebug.core import making  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
+from smdebug.pytorch.wrapping import Listeners  # noqa: E402
 from support.log import logged  # noqa: E402
-from support.torch_nets import Net  # noqa: E402
+from support.torch_nets import Net, train  # noqa: E402
 
 T = TypeVar("T")
 
@@ -84,6 +87,104 @@ def test_the_first_use_by_two_threads_makes_one_core(
     assert hook.stats["steps_saved"] == 3
     assert hook.stats["errors"] == hook.stats["lost"] == hook.stats["dropped"] == 0
     assert smd.create_trial(run).tensor("beside").steps()
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before, threads = sys.getswitchinterval(), torch.get_num_threads()
+    sys.setswitchinterval(1e-6)
+    torch.set_num_threads(1)
+    yield
+    sys.setswitchinterval(before)
+    torch.set_num_threads(threads)
+
+
+def in_another_thread(work: Callable[[], object]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("forwards", [1, "auto"])
+@pytest.mark.parametrize("interval", [1, 2])
+@pytest.mark.usefixtures("switching")
+def test_threads_that_train_on_one_hook_are_not_disturbed(
+    interval: int, forwards: int | str, run: str
+) -> None:
+    torch.manual_seed(0)
+    nets = [Net() for _ in range(3)]
+    twins = copy.deepcopy(nets)
+    steps = 60
+    hook = smd.Hook(
+        run,
+        save_all=True,
+        save_config=smd.SaveConfig(save_interval=interval),
+        forwards_per_step=forwards,
+    )
+    hook.save_tensor("early", np.ones(2))  # So that backward passes are watched for, too.
+    for net in nets:
+        hook.register_module(net)
+    start = threading.Barrier(len(nets))
+    losses: dict[int, list[float]] = {}
+
+    def work(number: int) -> None:
+        start.wait(60)
+        losses[number] = train(nets[number], nets[number], torch.nn.CrossEntropyLoss(), steps)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(nets))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    hook.close()
+    for number, twin in enumerate(twins):
+        assert losses[number] == train(twin, twin, torch.nn.CrossEntropyLoss(), steps)
+    stats = hook.stats
+    assert stats["errors"] == stats["lost"] == stats["skipped"] == 0
+    if forwards == 1:
+        assert hook.step == len(nets) * steps - 1
+    assert smd.create_trial(run).steps()
+
+
+# PyTorch goes through them while it computes gradients, without holding on to them.
+def test_callbacks_stay_on_a_model_that_another_thread_trains(run: str) -> None:
+    hook = smd.Hook(run, save_all=True, save_config=smd.SaveConfig(save_interval=3))
+    net, other = Net(), Net()
+    hook.register_module(net)
+    hook.register_module(other)
+    x = torch.randn(2, 4)
+    net(x).sum().backward()  # Step 0, which is saved.
+    dicts = [parameter._backward_hooks for parameter in net.parameters()]
+    assert all(dicts)
+    in_another_thread(lambda: other(x))  # Step 1, which is not.
+    for parameter, callbacks in zip(net.parameters(), dicts):
+        assert parameter._backward_hooks is callbacks
+        assert len(callbacks) == 1
+    net(x).sum().backward()  # Nor is step 2, and its own thread takes them off.
+    assert all(parameter._backward_hooks is None for parameter in net.parameters())
+    hook.close()
+
+
+def test_listeners_may_come_and_go_while_they_are_told() -> None:
+    class Listener:
+        pass
+
+    listeners: Listeners[Listener] = Listeners()
+    first, second, third = Listener(), Listener(), Listener()
+    listeners.add(first)
+    listeners.add(second)
+    listeners.add(first)
+    told = []
+    for listener in listeners:
+        told.append(listener)
+        listeners.add(third)
+        listeners.remove(second)
+    assert told == [first, second]
+    assert list(listeners) == [first, third]
+    del first, told, listener
+    assert list(listeners) == [third]
 
 
 def test_two_threads_that_ask_for_the_hook_get_one(

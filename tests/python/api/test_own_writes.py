@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import smdebug.pytorch as smd  # noqa: E402
-from smdebug.rules import Rule, invoke_rule  # noqa: E402
+from smdebug.rules import Rule, check, invoke_rule  # noqa: E402
 from smdebug.trials import Trial  # noqa: E402
 from support.smdebug_program import smdebug_json  # noqa: E402
 
@@ -94,6 +96,40 @@ def test_a_program_that_the_script_starts_sees_them(tmp_path: Path) -> None:
         status = smdebug_json("status", run)
         assert status["state"] == "running"
         assert status["last_step"] == last
+
+
+Queue = Any  # Of multiprocessing: its type depends on how children are started.
+
+
+def _read_when_told(run: str, trial: Trial, orders: Queue, answers: Queue) -> None:
+    while orders.get() is not None:
+        (report,) = check(run, "ExplodingTensor")
+        answers.put((smd.create_trial(run).steps(), trial.steps(), report["steps_judged"]))
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_child_of_the_writer_sees_them(start: str, tmp_path: Path) -> None:
+    torch.set_num_threads(1)  # PyTorch's own threads do not outlive a fork.
+    run = str(tmp_path / "run")
+    hook = make_hook(tmp_path / "run")
+    train(hook, 2)
+    hook.end_step()
+    context: Any = multiprocessing.get_context(start)
+    orders, answers = context.Queue(), context.Queue()
+    # The child has a trial that was opened before, and opens others.
+    arguments = (run, smd.create_trial(run), orders, answers)
+    child = context.Process(target=_read_when_told, args=arguments)
+    child.start()
+    for end in (5, 8):
+        train(hook, 3)
+        hook.end_step()
+        orders.put(True)
+        steps = list(range(end))
+        assert answers.get(timeout=120) == (steps, steps, end)
+    orders.put(None)
+    child.join(timeout=120)
+    assert child.exitcode == 0
+    hook.close()
 
 
 class CountSteps(Rule):

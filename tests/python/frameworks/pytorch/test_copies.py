@@ -15,6 +15,7 @@ from typing import Any, Callable
 import pytest
 import smdebug.pytorch as smd
 import torch
+from support.log import logged
 from support.torch_hooks import MakeHook, ReadRun
 from support.torch_nets import Net
 from torch import nn
@@ -75,6 +76,67 @@ def test_a_copied_hook_does_nothing(make_hook: MakeHook, run_dir: Path) -> None:
     twin.save_scalar("x", 1)
     twin.save_tensor("t", torch.ones(1))
     twin.close()
+    assert not list(run_dir.rglob("*"))
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda h: pickle.loads(pickle.dumps(h))])
+def test_a_copied_hook_answers_as_the_hook_does(
+    way: Callable[[smd.Hook], smd.Hook], begun: bool, make_hook: MakeHook, run_dir: Path
+) -> None:
+    hook = make_hook(
+        include_collections=["weights", "mine"],
+        reduction_config=smd.ReductionConfig(norms=["l1"]),
+        rules=["VanishingGradient"],
+        forwards_per_step=2,
+    )
+    net = Net()
+    hook.get_collection("mine").add_module_tensors(net.fc)
+    hook.register_module(net)
+    if begun:
+        net(torch.randn(2, 4))
+    twin = way(hook)
+    answers = [name for name in dir(hook) if not name.startswith("_")]
+    for name in answers:
+        value, of_twin = getattr(hook, name), getattr(twin, name)
+        if not callable(value) and name not in ("step", "mode_steps", "worker", "stats"):
+            if name in ("rule_reports", "collection_manager"):
+                continue
+            assert of_twin == value, name
+    assert (twin.step, twin.mode_steps, twin.rule_reports) == (-1, {}, [])
+    collections = twin.get_collections()
+    assert collections.keys() == hook.get_collections().keys()
+    assert twin.get_collection("mine").include_regex == hook.get_collection("mine").include_regex
+    assert twin.has_default_configuration() is False
+    twin.add_collection(smd.Collection("another", include_regex=["x"]))
+    assert "another" not in hook.get_collections()
+    twin.set_mode(smd.modes.EVAL)
+    twin.end_step()
+    twin.close()
+    assert way(twin).out_dir == str(run_dir)
+
+
+def _use_hook(hook: smd.Hook, queue: Any) -> None:
+    net = Net()
+    with logged() as said:
+        hook.register_module(net)
+        net(torch.randn(2, 4)).sum().backward()
+        hook.save_scalar("s", 1)
+    told = [text for text in said if text.startswith("smdebug saves nothing with this hook")]
+    queue.put((hook.out_dir, hook.include_collections, len(told), hook.flush()))
+
+
+def test_a_hook_that_is_sent_to_a_spawned_process_says_that_it_saves_nothing(
+    make_hook: MakeHook, run_dir: Path
+) -> None:
+    hook = make_hook(include_collections=["weights"])
+    context: Any = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    child = context.Process(target=_use_hook, args=(hook, queue))
+    child.start()
+    assert queue.get(timeout=120) == (str(run_dir), ["losses", "weights"], 1, False)
+    child.join(timeout=120)
+    assert child.exitcode == 0
     assert not list(run_dir.rglob("*"))
 
 

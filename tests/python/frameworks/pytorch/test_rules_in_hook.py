@@ -156,6 +156,104 @@ def test_training_is_bit_for_bit_the_same(make_hook: MakeHook) -> None:
     assert [report["steps_judged"] for report in hook.rule_reports] == [100] * 3
 
 
+SAVED_FOR_RULES = "Saved for rules, too: "
+
+
+def test_what_a_rule_needs_is_saved_for_it(make_hook: MakeHook, run_dir: Path) -> None:
+    net = Net()
+    with logged() as texts:
+        hook = make_hook(rules=["VanishingGradient", "ExplodingTensor"])
+        hook.register_module(net)
+        train(net, steps=501)
+        hook.close()
+    assert [text for text in texts if text.startswith(SAVED_FOR_RULES)] == [
+        f"{SAVED_FOR_RULES}gradients every 500 steps (VanishingGradient)"
+    ]
+    trial = create_trial(run_dir)
+    names = trial.tensor_names(collection="gradients")
+    assert len(names) == len(list(net.parameters()))
+    assert all(trial.tensor(name).steps() == [0, 500] for name in names)
+    assert [report["status"] for report in hook.rule_reports] == ["NoIssuesFound"] * 2
+    assert "gradients" in hook.include_collections
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_what_the_script_has_configured_counts(
+    early: bool, make_hook: MakeHook, run_dir: Path
+) -> None:
+    net = Net()
+    with logged() as texts:
+        hook = make_hook(rules="VanishingGradient")
+        if early:
+            hook.save_scalar("s", 1)
+        hook.get_collection("gradients").save_config = smd.SaveConfig(save_interval=5)
+        hook.register_module(net)
+        train(net)
+        hook.close()
+    trial = create_trial(run_dir)
+    assert trial.tensor("gradient/Net_fc.weight").steps() == [0, 5, 10]
+    assert len([text for text in texts if text.startswith(SAVED_FOR_RULES)]) == 1
+
+
+def test_what_is_saved_anyway_is_left_alone(make_hook: MakeHook, run_dir: Path) -> None:
+    with logged() as texts:
+        net, hook = watched(make_hook, rules=["VanishingGradient", "LossNotDecreasing"])
+        train(net)
+        hook.close()
+    assert create_trial(run_dir).tensor("gradient/Net_fc.weight").steps() == list(range(STEPS))
+    assert not [text for text in texts if text.startswith(SAVED_FOR_RULES)]
+
+
+@pytest.mark.usefixtures("make_hook")
+def test_what_a_rule_needs_beside_a_configuration_file(tmp_path: Path, run_dir: Path) -> None:
+    configured = {"CollectionName": "gradients", "CollectionParameters": {"save_interval": "4"}}
+    path = tmp_path / "hook.json"
+    path.write_text(
+        json.dumps({"LocalPath": str(run_dir), "CollectionConfigurations": [configured]})
+    )
+    hook = smd.Hook.create_from_json_file(str(path))
+    hook.rules = ["VanishingGradient", "WeightUpdateRatio"]
+    net = Net()
+    hook.register_module(net)
+    train(net)
+    hook.close()
+    trial = create_trial(run_dir)
+    assert trial.tensor("gradient/Net_fc.weight").steps() == [0, 4, 8]
+    assert trial.tensor("Net_fc.weight").steps() == [0]
+
+
+# In a Sequential, a ReLU has a number for a name.
+def test_a_rule_finds_what_it_looks_at_by_its_class(make_hook: MakeHook, run_dir: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    with torch.no_grad():
+        net[0].bias.fill_(-100)
+    hook = make_hook(rules=["DeadRelu"])
+    hook.register_module(net)
+    train(net, steps=3)
+    hook.close()
+    assert create_trial(run_dir).tensor_names(collection="relu_output") == ["1_output_0"]
+    (report,) = hook.rule_reports
+    assert (report["status"], report["findings"][0]["tensor"]) == ("IssuesFound", "1_output_0")
+
+
+def test_a_failure_in_asking_for_verdicts_does_not_reach_the_training(
+    make_hook: MakeHook,
+) -> None:
+    class Broken:
+        def raise_if_fired(self) -> None:
+            raise OSError("broken")
+
+    net, hook = watched(make_hook, rules=["ExplodingTensor"], stop_on_rule=True)
+    train(net, steps=2)
+    hook._guard = Broken()  # type: ignore[assignment]
+    with logged() as texts:
+        assert len(train(net, steps=2)) == 2
+    assert hook.stats["errors"] + hook.stats["skipped"] > 0
+    assert len([text for text in texts if "broken" in text]) == 1
+    hook._guard = None
+    hook.close()
+
+
 def _train_as_child(net: Net, results: Any) -> None:
     hook = smd.get_hook()
     assert hook is not None

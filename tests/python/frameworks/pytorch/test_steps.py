@@ -415,3 +415,29 @@ def test_collections_list_only_gradients_that_came(make_hook: MakeHook) -> None:
     names = hook.get_collection("gradients").tensor_names
     assert "gradient/Net_fc.weight" in names
     assert "gradient/Net_unused.weight" not in names
+
+
+class Trained(Net):
+    """Does its work in another method than forward(), as a LightningModule does."""
+
+    def training_step(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(self.child(x)).sum()
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_a_model_that_is_never_called_is_named_at_the_end(
+    called: bool, make_hook: MakeHook
+) -> None:
+    hook = make_hook(save_all=True)
+    net, used = Trained(), Net()
+    hook.register_module(net)
+    hook.register_module(used)
+    hook.register_loss(torch.nn.MSELoss())  # Of losses it is not known.
+    with logged() as texts:
+        net.training_step(torch.randn(2, 4)).backward()
+        used(torch.randn(2, 4))
+        if called:
+            net(torch.randn(2, 4))
+        hook.close()
+    told = [text for text in texts if "never called" in text]
+    assert [text.split()[0] for text in told] == ([] if called else ["Trained"])

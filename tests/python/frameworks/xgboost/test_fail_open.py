@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import pickle
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -178,3 +180,21 @@ def test_what_xgboost_refuses_is_raised_by_a_strict_hook(
     hook = make_hook(include_collections=["full_shap"], train_data=xgb.DMatrix([[1.0, 2.0]]))
     with pytest.raises(xgb.core.XGBoostError):
         train(hook)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_copied_hook_answers_as_the_hook_does(begun: bool, make_hook: MakeHook) -> None:
+    hook = make_hook(include_collections=["trees"], hyperparameters={"eta": 0.3})
+    if begun:
+        train(hook, rounds=1)
+    copies = [copy.copy(hook), copy.deepcopy(hook)]
+    if begun:  # One that has not begun goes to the workers of a cluster.
+        copies.append(pickle.loads(pickle.dumps(hook)))
+    for twin in copies:
+        for name in ("out_dir", "include_collections", "save_config", "hyperparameters"):
+            assert getattr(twin, name) == getattr(hook, name)
+        assert twin.get_collections().keys() == hook.get_collections().keys()
+        assert (twin.train_data, twin.validation_data) == (None, None)
+        assert twin.step == -1
+        assert model(twin) == model(None)
+        assert set(twin.stats.values()) == {0}
