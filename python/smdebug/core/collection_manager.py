@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smdebug.core.collection import Collection
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.utils import get_path_to_collections
 from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, ClassVar, TypeVar
 
 from smdebug import _core
-from smdebug.core.arrays import Description, describe_array, one_number
-from smdebug.core.checks import (
+from smdebug._hook.arrays import Description, describe_array, one_number
+from smdebug._internal.checks import (
     flag,
     integer,
     names,
@@ -23,18 +23,18 @@ from smdebug.core.checks import (
 )
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager
-from smdebug.core.endings import close_at_end, describe, ending_of, open_hooks
-from smdebug.core.fail_open import counts_late, fails_open, must_raise
+from smdebug._hook.endings import close_at_end, describe, ending_of, open_hooks
+from smdebug._hook.fail_open import counts_late, fails_open, must_raise
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
 from smdebug.core.logger import get_logger
-from smdebug.core.making import making
+from smdebug._hook.making import making
 from smdebug.core.modes import ModeKeys, str_to_mode_keys
-from smdebug.core.native_log import relay
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.native_log import relay
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 from smdebug.core.singleton_utils import make_room, set_hook
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
 
 __getattr__ = passed_on(__name__)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from smdebug import _core
 from smdebug.analysis.utils import parse_bool
-from smdebug.core.checks import refuse, whole_number
+from smdebug._internal.checks import refuse, whole_number
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.config_constants import (
     CONFIG_COLLECTION_CONFIG_KEY,
@@ -36,7 +36,7 @@ from smdebug.core.config_constants import (
     TENSORBOARD_DIR_KEY,
 )
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import ALLOWED_PARAMS, SaveConfig
 

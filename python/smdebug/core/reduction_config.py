@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 from smdebug import _core
-from smdebug.core.checks import boolean, names, refuse
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import boolean, names, refuse
+from smdebug._internal.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
 
 __getattr__ = passed_on(__name__)

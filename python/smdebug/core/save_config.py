@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any, overload
 
-from smdebug.core.checks import refuse, whole_number
+from smdebug._internal.checks import refuse, whole_number
 from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError
 
 __getattr__ = passed_on(__name__)

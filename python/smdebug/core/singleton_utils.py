@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, TypeVar
 
 from smdebug.core.logger import get_logger
-from smdebug.core.making import making
+from smdebug._hook.making import making
 from smdebug.exceptions import SMDebugTypeError
 
 if TYPE_CHECKING:

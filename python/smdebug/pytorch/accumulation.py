@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import Optimizer
 
-from smdebug.core.checks import refuse_type, whole_number
+from smdebug._internal.checks import refuse_type, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

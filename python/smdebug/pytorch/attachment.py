@@ -10,7 +10,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from smdebug import _core
-from smdebug.core.detached import reduce
+from smdebug._hook.detached import reduce
 from smdebug.pytorch.contents import Contents
 from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded

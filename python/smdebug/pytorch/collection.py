@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from smdebug import _core
-from smdebug.core.checks import flag, refuse_type
+from smdebug._internal.checks import flag, refuse_type
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 
 __getattr__ = passed_on(__name__)
 

@@ -12,17 +12,17 @@ from typing import Any, Callable, ClassVar
 import torch
 
 from smdebug import _core
-from smdebug.core.arrays import Description
+from smdebug._hook.arrays import Description
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
+from smdebug._hook.fail_open import counts_late, fails_once, fails_open, must_raise
 from smdebug.core.hook import BaseHook
-from smdebug.core.making import making
+from smdebug._hook.making import making
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 from smdebug.exceptions import SMDebugError, SMDebugValueError
 from smdebug.pytorch import optimizers
 from smdebug.pytorch.accumulation import Accumulation, checked_forwards

@@ -12,7 +12,7 @@ import torch
 
 from smdebug import _core
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.detached import reduce
+from smdebug._hook.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.optimizers import GradScaler
 from smdebug.pytorch.watched import is_recomputing

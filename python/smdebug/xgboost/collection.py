@@ -5,7 +5,7 @@ from __future__ import annotations
 from smdebug import _core
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 
 __getattr__ = passed_on(__name__)
 

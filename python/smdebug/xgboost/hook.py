@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar
 import numpy as np
 
 from smdebug import _core
-from smdebug.core.checks import refuse_type
+from smdebug._internal.checks import refuse_type
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.fail_open import fails_once
+from smdebug._hook.fail_open import fails_once
 from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import DEFAULT_SAVE_CONFIG_END_STEP as DEFAULT_SAVE_CONFIG_END_STEP
 from smdebug.core.save_config import (
@@ -25,7 +25,7 @@ from smdebug.core.save_config import (
     DEFAULT_SAVE_CONFIG_START_STEP as DEFAULT_SAVE_CONFIG_START_STEP,
 )
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 from smdebug.exceptions import SMDebugError
 from smdebug.xgboost.data import load_data
 from smdebug.xgboost.distributed import find_worker
