@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+import enum
 
 
 def warn_of_leaks() -> None:
@@ -12,10 +13,25 @@ def take_log() -> list:
     Messages since the last call, as (level, text): 0 debug, 1 info, 2 warning, 3 error.
     """
 
-def load_hook_config(path: str | None, framework: int) -> dict:
+class Framework(enum.Enum):
+    """
+    Whose conventions a hook follows: names, defaults and built-in collections.
+    """
+
+    NATIVE = 0
+
+    PYTORCH = 1
+
+    TENSORFLOW = 2
+
+    MXNET = 3
+
+    XGBOOST = 4
+
+def load_hook_config(path: str | None, framework: Framework) -> dict:
     """The settings in a hook's JSON file, as Hook() takes them."""
 
-def parse_hook_config(json: str, framework: int) -> dict:
+def parse_hook_config(json: str, framework: Framework) -> dict:
     """The same from the text of such a file."""
 
 def hook_config_path(path: str | None) -> str:
@@ -32,12 +48,6 @@ def unusable_collections(settings: dict) -> list[tuple[str, str, bool]]:
 
 def check_patterns(collection: str, patterns: Sequence[str]) -> None:
     """Raises for a pattern that is no regular expression."""
-
-def with_classes(regex: str, modules: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
-    """
-    The regex, widened to the tensors of (name, class) modules whose class
-    it matches, unless it takes any by name.
-    """
 
 def module_pattern(module: str, inputs: bool, outputs: bool) -> str:
     """The regex of a module's inputs, outputs or both, and of nothing else."""
@@ -57,7 +67,7 @@ def reduction_types() -> list[tuple[str, bool, bool]]:
 def element_types() -> list[tuple[str, bool]]:
     """Name, and whether NumPy has it, of all element types, "str" included."""
 
-def built_in_collections(framework: int) -> list[str]:
+def built_in_collections(framework: Framework) -> list[str]:
     """The collections that a hook starts with, as JSON."""
 
 class Tensor:

@@ -7,7 +7,8 @@
 namespace smdebug::python {
 
 // The configuration that `settings` hold, a dict with a key for each member of
-// HookConfig. Throws ConfigError.
+// HookConfig. With a model's `modules`, (name, class) of each, and the `names` of
+// its other tensors, patterns may mean classes, too. Throws ConfigError.
 HookConfig ConfigFrom(const nanobind::dict& settings);
 
 }  // namespace smdebug::python

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smdebug import _core
-from smdebug.analysis.utils import parse_bool
 from smdebug._internal.checks import refuse, whole_number
+from smdebug._internal.passed_on import passed_on
+from smdebug.analysis.utils import parse_bool
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.config_constants import (
     CONFIG_COLLECTION_CONFIG_KEY,
@@ -36,7 +37,6 @@ from smdebug.core.config_constants import (
     TENSORBOARD_DIR_KEY,
 )
 from smdebug.core.modes import ModeKeys
-from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import ALLOWED_PARAMS, SaveConfig
 
@@ -47,8 +47,8 @@ __getattr__ = passed_on(__name__)
 
 SaveParameters = dict[str, Any]
 
-# The number of the core's Framework without conventions of its own.
-_NATIVE = 0
+# Without conventions of a framework.
+_NATIVE = _core.Framework.NATIVE
 
 # The parameters, schedules aside, that mean the same for a collection and a hook.
 _SHARED_PARAMS = (CONFIG_INCLUDE_REGEX_KEY, "reductions", "save_raw_tensor", "save_shape")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 from smdebug._internal.checks import refuse, whole_number
-from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
 from smdebug._internal.passed_on import passed_on
+from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
 from smdebug.exceptions import SMDebugTypeError
 
 __getattr__ = passed_on(__name__)

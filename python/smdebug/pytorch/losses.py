@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 
 from smdebug import _core
-from smdebug.core.collection import Collection, CollectionKeys
 from smdebug._hook.detached import reduce
+from smdebug.core.collection import Collection, CollectionKeys
 from smdebug.pytorch import compiled
 from smdebug.pytorch.optimizers import GradScaler
 from smdebug.pytorch.watched import is_recomputing

@@ -1,0 +1,146 @@
+"""The collections of a hook, and what the core is configured with."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+from smdebug import _core
+from smdebug._hook.settings import HookSettings
+from smdebug._internal.checks import names, refuse_type, text
+from smdebug.core.collection import Collection
+from smdebug.core.collection_manager import CollectionManager
+from smdebug.core.logger import get_logger
+from smdebug.core.save_config import SaveConfig
+
+
+class HookCollections(HookSettings):
+    """A hook's settings with its collections, which may be changed until the first step."""
+
+    _collection_class: ClassVar[type[Collection]] = Collection
+
+    def _set_up(self) -> None:
+        super()._set_up()
+        self.logger = get_logger()
+        self._core: _core.Hook | None = None  # Made late; see HookLife.
+        self._has_begun = False
+        self.collection_manager = CollectionManager()
+        self.collection_manager.add_built_in(self._framework, self._collection_class)
+        _core.check_hook_config(self._settings())
+
+    def _built_in(self) -> dict[str, str]:
+        """The collections that the hook starts with, as JSON by their names."""
+        texts = _core.built_in_collections(self._framework)
+        return {Collection.from_json(text).name: text for text in texts}
+
+    def get_collection(self, name: str, create: bool = True) -> Collection:
+        """The collection of that name; a new one if there is none and `create` is set.
+
+        It has a schedule of its own, at first that of the hook, so that
+        `get_collection("losses").save_config.end_step = 0` works.
+        """
+        text("collection", name, "a name")
+        if name not in self.collection_manager.collections and create:
+            self.add_collection(self._collection_class(name))
+        collection = self.collection_manager.get(name, create=False)
+        if collection.save_config is None and not self._has_begun:
+            collection.save_config = copy.deepcopy(self.save_config) or SaveConfig()
+        self._take_tensor_names(collection)
+        return collection
+
+    def get_collections(self) -> dict[str, Collection]:
+        """All collections by name."""
+        collections = self.collection_manager.get_collections()
+        for collection in collections.values():
+            self._take_tensor_names(collection)
+        return collections
+
+    def add_collection(self, collection: Collection) -> None:
+        """Adds a collection, or replaces the one of that name. Before the first step."""
+        if not isinstance(collection, Collection):
+            refuse_type("collection", collection, "a Collection")
+        patterns = names("include_regex", collection.include_regex, "a regular expression")
+        _core.check_patterns(collection.name, patterns)
+        if self._has_begun:
+            self.logger.warning(
+                f"Collection {collection.name} came after the first step; it is not saved"
+            )
+        self.collection_manager.add(collection)
+
+    def _take_tensor_names(self, collection: Collection) -> None:
+        """Adds the names that were found to belong to the collection while saving."""
+        known = self._core.collection(collection.name) if self._core is not None else None
+        if known is not None:
+            collection.tensor_names |= Collection.from_json(known).tensor_names
+
+    def _included_names(self) -> list[str]:
+        """Which collections are saved."""
+        included = dict.fromkeys(self.include_collections)
+        if self.include_regex:
+            included["default"] = None
+        if self.save_all:
+            included["all"] = None
+        return list(included)
+
+    def has_default_hook_configuration(
+        self, default_saved_collections: list[str] | None = None
+    ) -> bool:
+        """Whether nothing but the framework's default collections is saved."""
+        default = default_saved_collections or self._default_collections
+        collections = self.collection_manager.get_collections()
+        return {name for name in self._included_names() if name in collections} == set(default)
+
+    def has_default_configuration(self) -> bool:
+        """The same: there is no profiler to be configured."""
+        return self.has_default_hook_configuration()
+
+    # What the core is given.
+
+    def _settings(self, usable_only: bool = False) -> dict[str, Any]:
+        """What the core is configured with; the keys are those of the C++ HookConfig.
+
+        Names in include_collections that no collection has yet are left out; with `usable_only`,
+        so are collections for which nothing could ever be saved.
+        """
+        self._drop_what_is_no_pattern()
+        collections = self.collection_manager.get_collections()
+        settings = self._for_core(self._changed(collections))
+        unusable = {name for name, _, _ in _core.unusable_collections(settings)}
+        if usable_only:
+            usable = {name: c for name, c in collections.items() if name not in unusable}
+            settings["collections"] = self._changed(usable)
+        settings["include_collections"] = [
+            name
+            for name in self.include_collections
+            if name not in unusable or (name in collections and not usable_only)
+        ]
+        return settings
+
+    def _changed(self, collections: dict[str, Collection]) -> list[str]:
+        """Those that are not built in as they are, as JSON."""
+        built_in = self._built_in()
+        made = {name: collection.to_json() for name, collection in collections.items()}
+        return [text for name, text in made.items() if text != built_in.get(name)]
+
+    def _drop_what_is_no_pattern(self) -> None:
+        """Leaves out what is no string: a collection's list can be changed by anybody."""
+        for collection in self.collection_manager.get_collections().values():
+            odd = [p for p in collection.include_regex if not isinstance(p, str)]
+            for pattern in odd:
+                collection.include_regex.remove(pattern)
+                self.logger.error(
+                    f"Collection {collection.name}: include_regex: {pattern!r} is not a regular "
+                    "expression; it is left out"
+                )
+
+    def _settle_collections(self) -> None:
+        """The first step begins: collections are what they are now."""
+        self._drop_what_is_no_pattern()
+        self._complete_collections()
+        settings = self._for_core(self._changed(self.collection_manager.get_collections()))
+        for _, reason, matters in _core.unusable_collections(settings):
+            if matters:
+                self.logger.error(f"Left out: {reason}")
+
+    def _complete_collections(self) -> None:
+        """Gives collections the patterns that only the framework's hook knows."""
