@@ -116,6 +116,17 @@ class HookCollections(HookSettings):
         ]
         return settings
 
+    def _usable_settings(self) -> dict[str, Any]:
+        """The same for a hook that saves, with what its patterns may mean."""
+        return {**self._settings(usable_only=True), **self._model()}
+
+    def _model(self) -> dict[str, Any]:
+        """(name, class) of each of the `modules`, and the other `names` of tensors.
+
+        The core lets a pattern that takes nothing by name mean classes.
+        """
+        return {}
+
     def _changed(self, collections: dict[str, Collection]) -> list[str]:
         """Those that are not built in as they are, as JSON."""
         built_in = self._built_in()
@@ -141,6 +152,8 @@ class HookCollections(HookSettings):
         for _, reason, matters in _core.unusable_collections(settings):
             if matters:
                 self.logger.error(f"Left out: {reason}")
+        if self._core is not None:
+            self._core.configure(self._usable_settings())
 
     def _complete_collections(self) -> None:
         """Gives collections the patterns that only the framework's hook knows."""

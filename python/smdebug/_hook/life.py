@@ -100,7 +100,7 @@ class HookLife(HookCollections):
     def _make_core(self) -> _core.Hook:
         worker = self._find_worker()
         core = _core.Hook(
-            self._settings(usable_only=True),
+            self._usable_settings(),
             worker.name,
             worker.count,
             worker.is_chief,
@@ -170,18 +170,15 @@ class HookLife(HookCollections):
                 self._settle_collections()
             core = self._prepare()
             if core is not None and not self._has_begun:
-                model = self._model()
-                core.configure({**self._settings(usable_only=True), **model})
-                core.add_hints(sorted({kind for _, kind in model.get("modules", ())}))
+                core.add_hints(self._hints())
             return core is not None and core.begin_step(number)
         finally:
             # Until now, what other threads save waits for the step.
             self._has_begun = True
 
-    def _model(self) -> dict[str, Any]:
-        """What patterns may also mean: `modules`, with name and class of each, and `names` of
-        other tensors. Of a regex that takes none of the names the core tries the classes."""
-        return {}
+    def _hints(self) -> list[str]:
+        """What a regex that matches nothing may have been meant to match."""
+        return []
 
     @fails_open
     def end_step(self) -> None:

@@ -100,6 +100,9 @@ class ModuleHook(BaseHook, Generic[Root]):
             "names": gradients + parameters,
         }
 
+    def _hints(self) -> list[str]:
+        return sorted({type(module).__name__ for _, module in self._parts()})
+
     # Steps.
 
     def set_mode(self, mode: ModeKeys | str) -> None:

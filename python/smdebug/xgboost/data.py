@@ -30,9 +30,11 @@ def load_data(what: str, data: Any) -> Any:
 
     `what` names it in an error, which is an SMDebugError.
     """
+    if data is None:
+        return None
     import xgboost
 
-    if data is None or isinstance(data, xgboost.DMatrix):
+    if isinstance(data, xgboost.DMatrix):
         return data
     if isinstance(data, (str, bytes, os.PathLike)):
         raise SMDebugError(f"{what}={data!r} has no content type; allowed: {_ALLOWED}")

@@ -62,6 +62,18 @@ def _parameters(name: str, given: Any) -> Any:
     return given
 
 
+def _need_xgboost() -> None:
+    if _missing is not None:
+        raise SMDebugError(
+            f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
+        ) from _missing
+
+
+def _data(name: str, given: Any) -> Any:
+    _need_xgboost()
+    return load_data(name, given)
+
+
 class _Data(Setting[Any, Any]):
     """A DMatrix, or what one is made of, which is kept until the first round."""
 
@@ -86,17 +98,14 @@ class Hook(RoundHook, TrainingCallback):
         "The parameters of the training, as a dict.", _parameters, default=None
     )
     train_data: Setting[Any, Any] = _Data(
-        "What SHAP values are computed on, as a DMatrix.", load_data, default=None
+        "What SHAP values are computed on, as a DMatrix.", _data, default=None
     )
     validation_data: Setting[Any, Any] = _Data(
-        "What is predicted, and whose labels are saved, as a DMatrix.", load_data, default=None
+        "What is predicted, and whose labels are saved, as a DMatrix.", _data, default=None
     )
 
     def _set_up(self) -> None:
-        if _missing is not None:
-            raise SMDebugError(
-                f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
-            ) from _missing
+        _need_xgboost()
         super()._set_up()
 
     def _start_over(self) -> None:
