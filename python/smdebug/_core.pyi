@@ -61,6 +61,24 @@ def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str
 def is_strict() -> bool:
     """Whether SMDEBUG_STRICT asks for exceptions."""
 
+def whole_number(key: str, text: str, least: int | None) -> int:
+    """The number that a string spells; raises for what is none, or less."""
+
+def steps_from_json(key: str, json: str) -> list[int]:
+    """Steps as a configuration may spell them."""
+
+def should_save_step(save_interval: int, start_step: int, end_step: int | None, save_steps: Sequence[int], step: int) -> bool:
+    """Whether a schedule saves the step."""
+
+def read_reduction_config(json: str) -> tuple:
+    """
+    Name, whether it is a norm, and whether it is of absolute values, of
+    all reductions; whether the value and the shape are saved.
+    """
+
+def write_reduction_config(names: Sequence[str], save_raw_tensor: bool, save_shape: bool) -> str:
+    """The JSON of what read_reduction_config() reads."""
+
 def reduction_types() -> list[tuple[str, bool, bool]]:
     """Name, whether it is a norm, and whether smdebug 1.0 lacks it."""
 
@@ -356,6 +374,13 @@ class XgboostImportance:
 
 def xgboost_importance_types() -> list[str]:
     """The types of importance that are saved of a feature."""
+
+def read_xgboost_data(key: str, path: str, content_type: str) -> tuple:
+    """
+    Values, labels, weights, columns, starts and shape of a data set in a
+    file; None for what it has none of. Columns and starts are those of a
+    sparse table.
+    """
 
 def xgboost_trees(dumps: Sequence[str], first_tree: int) -> dict:
     """The nodes of XGBoost's text dumps of trees: a list per column."""
