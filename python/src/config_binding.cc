@@ -90,6 +90,27 @@ std::vector<std::string> BuiltIn(Framework framework) {
   return collections;
 }
 
+nb::tuple ReductionsFrom(const std::string& json) {
+  const ReductionConfig config = ReductionConfigFromJson(json);
+  std::vector<std::tuple<std::string_view, bool, bool>> reductions;
+  for (const Reduction& reduction : config.reductions) {
+    const ReductionType& type = TypeOf(reduction.op);
+    reductions.emplace_back(type.name, type.kind == ReductionKind::kNorm,
+                            reduction.abs);
+  }
+  return nb::make_tuple(reductions, config.save_raw_tensor, config.save_shape);
+}
+
+std::string ReductionsToJson(const std::vector<std::string>& names,
+                             bool save_raw_tensor, bool save_shape) {
+  ReductionConfig config{.save_raw_tensor = save_raw_tensor,
+                         .save_shape = save_shape};
+  for (const std::string& name : names) {
+    config.reductions.push_back(RequireReduction("reductions", name));
+  }
+  return ToJson(config);
+}
+
 // Lets patterns mean the classes of the model's modules, too.
 void TakeClasses(const nb::dict& settings, HookConfig& config) {
   using NameAndClass = std::pair<std::string, std::string>;
@@ -225,6 +246,29 @@ void InitConfig(nb::module_& m) {
   m.def(
       "is_strict", [] { return RuntimeOptions::FromEnvironment().strict; },
       "Whether SMDEBUG_STRICT asks for exceptions.");
+  m.def("whole_number", &RequireWholeNumber, "key"_a, "text"_a,
+        "least"_a.none(),
+        "The number that a string spells; raises for what is none, or less.");
+  m.def("steps_from_json", &StepsFromJson, "key"_a, "json"_a,
+        "Steps as a configuration may spell them.");
+  m.def(
+      "should_save_step",
+      [](int64_t interval, int64_t start, std::optional<int64_t> end,
+         std::vector<int64_t> steps, int64_t step) {
+        return SaveConfigMode{.save_interval = interval,
+                              .start_step = start,
+                              .end_step = end,
+                              .save_steps = std::move(steps)}
+            .ShouldSave(step);
+      },
+      "save_interval"_a, "start_step"_a, "end_step"_a.none(), "save_steps"_a,
+      "step"_a, "Whether a schedule saves the step.");
+  m.def("read_reduction_config", &ReductionsFrom, "json"_a,
+        "Name, whether it is a norm, and whether it is of absolute values, of\n"
+        "all reductions; whether the value and the shape are saved.");
+  m.def("write_reduction_config", &ReductionsToJson, "names"_a,
+        "save_raw_tensor"_a, "save_shape"_a,
+        "The JSON of what read_reduction_config() reads.");
   m.def(
       "reduction_types",
       [] {

@@ -76,14 +76,15 @@ TEST(ModulePatternTest, TakesWhatIsOfTheModuleAlone) {
 }
 
 TEST(ClassPatternsTest, WhatAHookIncludesMayMeanClasses) {
-  HookConfig config{.include_regex = {"Tanh"}, .framework = Framework::kPyTorch};
+  HookConfig config{.include_regex = {"Tanh"},
+                    .framework = Framework::kPyTorch};
   EditCollection(config, "mine").include_regex = {"ReLU_output", "("};
   TakeClasses(kModules, kTensorNames, config);
   EXPECT_THAT(TakenBy(config.include_regex.front()),
               ElementsAre("act_input_0", "act_output_0"));
   const auto& mine = config.collections.front().include_regex;
-  EXPECT_THAT(TakenBy(mine.front()), ElementsAre("1_output_0", "1_output_12",
-                                                 "part.1_output_0"));
+  EXPECT_THAT(TakenBy(mine.front()),
+              ElementsAre("1_output_0", "1_output_12", "part.1_output_0"));
   EXPECT_EQ(mine.back(), "(");
 }
 

@@ -24,9 +24,9 @@ std::string WithClasses(std::string_view regex,
                         std::span<const NamedModule> modules,
                         std::span<const std::string> names);
 
-// Widens what `config` includes by WithClasses(): include_regex, and the patterns
-// of collections, but for those that the built-in collection of the same name
-// has. What does not compile stays: Validate() refuses it.
+// Widens what `config` includes by WithClasses(): include_regex, and the
+// patterns of collections, but for those that the built-in collection of the
+// same name has. What does not compile stays: Validate() refuses it.
 void TakeClasses(std::span<const NamedModule> modules,
                  std::span<const std::string> names, HookConfig& config);
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from smdebug import _core
 from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
 
 # The largest number that the core has.
@@ -25,25 +26,12 @@ def refuse_type(key: str, value: object, allowed: str) -> NoReturn:
 
 def whole_number(key: str, value: object, least: int | None = None) -> int:
     """The number that `value` is or spells: 100, "100" and 100.0, but not True or 2.5."""
-    allowed = "a whole number" if least is None else f"a whole number of at least {least}"
-    number: int | None = None
-    if isinstance(value, (str, float)):
-        try:
-            number = int(value)
-        except (ValueError, OverflowError):
-            refuse(key, value, allowed)
-        if isinstance(value, float) and number != value:
-            refuse(key, value, allowed)
-    elif not isinstance(value, bool):
-        try:
-            number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            refuse(key, value, allowed)
-    if number is None or (least is not None and number < least):
-        refuse(key, value, allowed)
-    if least is not None and number > MOST:
-        refuse(key, value, f"{allowed} and at most {MOST}")
-    return number
+    spelt = str(value)
+    if isinstance(value, float) and value.is_integer():
+        spelt = str(int(value))
+    elif hasattr(value, "__index__") and not isinstance(value, bool):
+        spelt = str(operator.index(value))
+    return _core.whole_number(key, spelt, least)
 
 
 def integer(key: str, value: object, allowed: str = "a whole number") -> int:

@@ -28,12 +28,15 @@ _PASSED_ON = {
             "CollectionKeys NON_HISTOGRAM_COLLECTIONS NON_REDUCTION_COLLECTIONS "
             "SCALAR_COLLECTIONS SM_METRIC_COLLECTIONS"
         ),
+        "smdebug.core.collection_manager": "CollectionManager",
         "smdebug.core.config_constants": (
             "DEFAULT_SAVED_COLLECTIONS DEFAULT_WORKER_NAME LATEST_GLOBAL_STEP_SAVED "
             "LATEST_GLOBAL_STEP_SEEN LATEST_MODE_STEP TRAINING_RUN"
         ),
+        "smdebug.core.hook_utils": "get_tensorboard_dir verify_and_get_out_dir",
         "smdebug.core.json_config": "create_hook_from_json_config",
-        "smdebug.core.modes": "ALLOWED_MODES ALLOWED_MODE_NAMES",
+        "smdebug.core.logger": "get_logger",
+        "smdebug.core.modes": "ALLOWED_MODES ALLOWED_MODE_NAMES ModeKeys",
         "smdebug.core.reductions": "get_reduction_tensor_name",
         "smdebug.core.sagemaker_utils": "is_sagemaker_job",
         "smdebug.core.utils": (

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, overload
 
+from smdebug import _core
 from smdebug._internal.checks import refuse, whole_number
 from smdebug._internal.passed_on import passed_on
 from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
@@ -105,11 +106,9 @@ class SaveConfigMode:
 
     def should_save_step(self, step_num: int) -> bool:
         """Whether the step is saved."""
-        if step_num in self.save_steps:
-            return True
-        if step_num < self.start_step or (self.end_step is not None and step_num >= self.end_step):
-            return False
-        return self.save_interval > 0 and step_num % self.save_interval == 0
+        return _core.should_save_step(
+            self.save_interval, self.start_step, self.end_step, self.save_steps, step_num
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaveConfigMode):
