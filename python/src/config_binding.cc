@@ -151,6 +151,9 @@ HookConfig ConfigFrom(const nb::dict& settings) {
        Get<std::vector<std::string>>(settings, "collections")) {
     config.collections.push_back(CollectionFromJson(json));
   }
+  if (settings.contains("complete")) {
+    config::LeaveOutUnusable(!Get<bool>(settings, "complete"), config);
+  }
   if (settings.contains("modules")) TakeClasses(settings, config);
   return config;
 }

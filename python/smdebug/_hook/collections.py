@@ -26,12 +26,7 @@ class HookCollections(HookSettings):
         self._has_begun = False
         self.collection_manager = CollectionManager()
         self.collection_manager.add_built_in(self._framework, self._collection_class)
-        _core.check_hook_config(self._settings())
-
-    def _built_in(self) -> dict[str, str]:
-        """The collections that the hook starts with, as JSON by their names."""
-        texts = _core.built_in_collections(self._framework)
-        return {Collection.from_json(text).name: text for text in texts}
+        _core.check_hook_config(self._incomplete_settings())
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; a new one if there is none and `create` is set.
@@ -96,29 +91,18 @@ class HookCollections(HookSettings):
 
     # What the core is given.
 
-    def _settings(self, usable_only: bool = False) -> dict[str, Any]:
-        """What the core is configured with; the keys are those of the C++ HookConfig.
-
-        Names in include_collections that no collection has yet are left out; with `usable_only`,
-        so are collections for which nothing could ever be saved.
-        """
+    def _settings(self) -> dict[str, Any]:
+        """What the core is configured with; the keys are those of the C++ HookConfig."""
         self._drop_what_is_no_pattern()
-        collections = self.collection_manager.get_collections()
-        settings = self._for_core(self._changed(collections))
-        unusable = {name for name, _, _ in _core.unusable_collections(settings)}
-        if usable_only:
-            usable = {name: c for name, c in collections.items() if name not in unusable}
-            settings["collections"] = self._changed(usable)
-        settings["include_collections"] = [
-            name
-            for name in self.include_collections
-            if name not in unusable or (name in collections and not usable_only)
-        ]
-        return settings
+        return self._for_core(self._changed())
+
+    def _incomplete_settings(self) -> dict[str, Any]:
+        """The same before the first step, when collections may still be added and filled."""
+        return {**self._settings(), "complete": False}
 
     def _usable_settings(self) -> dict[str, Any]:
-        """The same for a hook that saves, with what its patterns may mean."""
-        return {**self._settings(usable_only=True), **self._model()}
+        """The same for a hook that saves: what could save nothing is left out."""
+        return {**self._settings(), "complete": True, **self._model()}
 
     def _model(self) -> dict[str, Any]:
         """(name, class) of each of the `modules`, and the other `names` of tensors.
@@ -127,11 +111,11 @@ class HookCollections(HookSettings):
         """
         return {}
 
-    def _changed(self, collections: dict[str, Collection]) -> list[str]:
-        """Those that are not built in as they are, as JSON."""
-        built_in = self._built_in()
-        made = {name: collection.to_json() for name, collection in collections.items()}
-        return [text for name, text in made.items() if text != built_in.get(name)]
+    def _changed(self) -> list[str]:
+        """The collections that are not built in as they are, as JSON."""
+        built_in = set(_core.built_in_collections(self._framework))
+        made = (c.to_json() for c in self.collection_manager.get_collections().values())
+        return [text for text in made if text not in built_in]
 
     def _drop_what_is_no_pattern(self) -> None:
         """Leaves out what is no string: a collection's list can be changed by anybody."""
@@ -146,10 +130,8 @@ class HookCollections(HookSettings):
 
     def _settle_collections(self) -> None:
         """The first step begins: collections are what they are now."""
-        self._drop_what_is_no_pattern()
         self._complete_collections()
-        settings = self._for_core(self._changed(self.collection_manager.get_collections()))
-        for _, reason, matters in _core.unusable_collections(settings):
+        for _, reason, matters in _core.unusable_collections(self._settings()):
             if matters:
                 self.logger.error(f"Left out: {reason}")
         if self._core is not None:

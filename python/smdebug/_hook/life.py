@@ -51,7 +51,7 @@ class HookLife(HookCollections):
             make_room(self)
             worker = self._find_worker()
             self._place = _core.check_out_dir(
-                self._settings(), worker.name, worker.count, worker.is_chief
+                self._incomplete_settings(), worker.name, worker.count, worker.is_chief
             )
             set_hook(self)
         close_at_end(self)
@@ -146,10 +146,11 @@ class HookLife(HookCollections):
     def set_mode(self, mode: ModeKeys | str) -> None:
         """Steps from now on are of `mode`, or of that name; anything else changes nothing."""
         try:
-            self.mode = _mode_of(mode)
-        except SMDebugError as wrong:
+            self.mode = mode if isinstance(mode, ModeKeys) else str_to_mode_keys(mode)
+        except ValueError as error:
+            wrong = SMDebugValueError(str(error))
             if self._leave_out("set_mode", wrong):
-                raise
+                raise wrong from None
             return
         if self._core is not None:
             self._core.set_mode(self.mode.value)
@@ -170,15 +171,12 @@ class HookLife(HookCollections):
                 self._settle_collections()
             core = self._prepare()
             if core is not None and not self._has_begun:
-                core.add_hints(self._hints())
+                # What a regex that takes nothing may have been meant to take.
+                core.add_hints(sorted({kind for _, kind in self._model().get("modules", ())}))
             return core is not None and core.begin_step(number)
         finally:
             # Until now, what other threads save waits for the step.
             self._has_begun = True
-
-    def _hints(self) -> list[str]:
-        """What a regex that matches nothing may have been meant to match."""
-        return []
 
     @fails_open
     def end_step(self) -> None:
@@ -306,13 +304,6 @@ class HookLife(HookCollections):
             "include_collections": self._included_names(),
         }
         return f"<{kind}({', '.join(f'{name}={value}' for name, value in shown.items())})>"
-
-
-def _mode_of(mode: object) -> ModeKeys:
-    try:
-        return mode if isinstance(mode, ModeKeys) else str_to_mode_keys(mode)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise SMDebugValueError(str(error)) from None
 
 
 def _let_go_in_child() -> None:

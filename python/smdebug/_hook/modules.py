@@ -17,10 +17,7 @@ from smdebug.core.modes import ModeKeys
 class Watched(Protocol):
     """What is registered: a model, or a loss. Whoever owns it keeps it alive."""
 
-    @property
-    def gradient_names(self) -> list[str]:
-        """The names of the gradients of its parameters."""
-        ...
+    gradient_names: list[str]
 
     def named_modules(self) -> Iterable[tuple[str, Any, bool]]:
         """Its parts, itself included: each with the name of its tensors, and one thing more."""
@@ -99,9 +96,6 @@ class ModuleHook(BaseHook, Generic[Root]):
             "modules": [(name, type(module).__name__) for name, module in self._parts()],
             "names": gradients + parameters,
         }
-
-    def _hints(self) -> list[str]:
-        return sorted({type(module).__name__ for _, module in self._parts()})
 
     # Steps.
 

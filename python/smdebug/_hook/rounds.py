@@ -48,19 +48,18 @@ class RoundHook(BaseHook):
             self.flush(timeout=SECONDS_TO_PUBLISH)
             self._heed_rules()
 
-    def _due_parts(self, core: _core.Hook, *given: Any) -> list[Part]:
-        """What saves the current round; the same for all rounds at which the same is due."""
+    def _due_parts(
+        self, core: _core.Hook, names_of: Callable[[], dict[Part, list[str]]]
+    ) -> list[Part]:
+        """What saves the current round, of parts with the names of what each saves.
+
+        It is the same for all rounds at which the same is due.
+        """
         parts = self._parts.get(core.due_key)
         if parts is None:
-            parts = [
-                part for part, names in self._names(*given).items() if any(core.are_due(names))
-            ]
+            parts = [part for part, names in names_of().items() if any(core.are_due(names))]
             self._parts[core.due_key] = parts
         return parts
-
-    def _names(self, *given: Any) -> dict[Part, list[str]]:
-        """The names of what each part saves."""
-        raise NotImplementedError
 
     def _handles(self, names: tuple[str, ...]) -> _core.TensorNames:
         """What the core knows `names` by, which it need not look up again."""

@@ -96,21 +96,13 @@ class Configured:
 
 
 def _constructor(settings: dict[str, Setting[Any, Any]]) -> Any:
-    kinds = {
-        name: inspect.Parameter.KEYWORD_ONLY
-        if setting.kw_only
-        else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    keyword, any_way = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(name, keyword if setting.kw_only else any_way, default=setting.default)
         for name, setting in settings.items()
-    }
-    signature = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            *(
-                inspect.Parameter(name, kinds[name], default=settings[name].default)
-                for name in sorted(settings, key=kinds.__getitem__)
-            ),
-        ]
-    )
+    ]
+    parameters.sort(key=lambda parameter: parameter.kind)
+    signature = inspect.Signature([inspect.Parameter("self", any_way), *parameters])
 
     def __init__(self: Configured, *args: Any, **kwargs: Any) -> None:
         given = signature.bind(self, *args, **kwargs)
@@ -235,16 +227,10 @@ class HookSettings(Configured):
     def _for_core(self, collections: Iterable[str]) -> dict[str, Any]:
         """The members of the core's HookConfig; what is a configuration of its own is JSON."""
         return {
+            **{name: getattr(self, name) for name in HookSettings._table},
             "framework": self._framework,
-            "out_dir": self.out_dir,
-            "export_tensorboard": False,  # tensorboard_dir says it.
             "tensorboard_dir": self.tensorboard_dir or "",
-            "dry_run": self.dry_run,
             "reduction_config": self.reduction_config and self.reduction_config.to_json(),
             "save_config": self.save_config and self.save_config.to_json(),
-            "include_regex": self.include_regex,
-            "include_collections": self.include_collections,
-            "save_all": self.save_all,
-            "include_workers": self.include_workers,
             "collections": list(collections),
         }

@@ -63,22 +63,13 @@ def not_negative(key: str, value: object) -> float:
     return float(value)
 
 
-def boolean(key: str, value: object) -> bool:
-    """The boolean that `value` is or spells: True, "true", 1 and "1"; likewise False."""
-    text = str(value).strip().lower()
-    if isinstance(value, (bool, int, str)):
-        if text in ("true", "1"):
-            return True
-        if text in ("false", "0"):
-            return False
-    refuse(key, value, "true or false")
-
-
 def flag(key: str, value: object) -> bool:
     """The boolean that `value` is, also as 0 or 1; a string is none."""
     if isinstance(value, (str, bytes)):
         refuse_type(key, value, "True or False")
-    return boolean(key, value)
+    if not isinstance(value, int) or value not in (0, 1):
+        refuse(key, value, "true or false")
+    return bool(value)
 
 
 def text(key: str, value: object, allowed: str = "a string") -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from smdebug import _core
-from smdebug._hook.rules import HookRules
 from smdebug._hook.values import HookValues
 from smdebug._internal.checks import path
 from smdebug._internal.passed_on import passed_on
@@ -16,7 +16,7 @@ __getattr__ = passed_on(__name__)
 HookType = TypeVar("HookType", bound="BaseHook")
 
 
-class BaseHook(HookRules, HookValues):
+class BaseHook(HookValues):
     """Saves what a training job computes; a framework's Hook knows what that is.
 
     A configuration that is not allowed is refused here, by an exception. After that nothing is
@@ -50,6 +50,26 @@ class BaseHook(HookRules, HookValues):
     def hook_from_config(cls: type[HookType], json_config_path: str | None = None) -> HookType:
         """The same, by the name that XGBoost hooks have for it."""
         return cls.create_from_json_file(json_config_path)
+
+    # Rules.
+
+    @property
+    def rule_fired(self) -> bool:
+        """Whether one of the hook's rules has found something so far."""
+        return self._guard is not None and self._guard.fired_rules > 0
+
+    @property
+    def rule_reports(self) -> list[dict[str, Any]]:
+        """What each of the hook's rules has found, with the keys of `smdebug check --json`."""
+        reports = [] if self._guard is None else self._guard.reports()
+        return [json.loads(report) for report in reports]
+
+    def _heed_rules(self) -> None:
+        """Raises if a rule has fired since the last call, and that is wanted."""
+        if self._guard is not None and self.stop_on_rule:
+            self._guard.raise_if_fired()
+
+    # What smdebug 1.0 has, and needs nothing here.
 
     def export_collections(self) -> None:
         """Does nothing: the collections file is written with the first saved step."""

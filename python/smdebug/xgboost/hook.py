@@ -177,7 +177,7 @@ class Hook(RoundHook, TrainingCallback):
         assert core is not None
         self._given_data.clear()
         self._save_metrics(core)
-        parts = self._due_parts(core, model)
+        parts = self._due_parts(core, lambda: self._names(_booster_of(model)))
         # Early stopping may have cut the model back to its best round.
         if parts and model.num_boosted_rounds() - self._earlier_rounds > epoch:
             booster = _booster_of(model)
@@ -185,8 +185,7 @@ class Hook(RoundHook, TrainingCallback):
                 save(core, booster)
         core.end_step()
 
-    def _names(self, model: Any) -> dict[Part, list[str]]:
-        booster = _booster_of(model)
+    def _names(self, booster: Any) -> dict[Part, list[str]]:
         features = self._feature_names(booster)
         given = list(self.hyperparameters or {"any": None})
         return {
@@ -318,7 +317,7 @@ class Hook(RoundHook, TrainingCallback):
         return {
             **self._taken(),
             **data,
-            "collections": self._changed(self.collection_manager.get_collections()),
+            "collections": self._changed(),
             "mode": self.mode.value,
         }
 
@@ -353,16 +352,13 @@ class Hook(RoundHook, TrainingCallback):
             self.logger.error(f"smdebug saves nothing here: {error!r}")
 
     def __copy__(self) -> Hook:
-        return self._inert()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Hook:
-        del memo
-        return self._inert()
-
-    def _inert(self) -> Hook:
         made = type(self).__new__(type(self))
         made.__setstate__({})
         return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hook:
+        del memo
+        return self.__copy__()
 
     def _close(self, how: str, *ending: str) -> None:
         if self._core is None and self._has_gone_elsewhere:
