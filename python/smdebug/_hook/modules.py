@@ -15,7 +15,10 @@ from smdebug.core.modes import ModeKeys
 
 
 class Watched(Protocol):
-    """What is registered: a model, or a loss. Whoever owns it keeps it alive."""
+    """What is registered: a model, or a loss.
+
+    The callback on it keeps it alive, and the model's owner keeps the model.
+    """
 
     gradient_names: list[str]
 

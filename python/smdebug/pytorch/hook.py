@@ -62,7 +62,7 @@ class Hook(ModuleHook[WatchedModule]):
 
     def _start_over(self) -> None:
         super()._start_over()
-        # Models are kept alive by their owners, and their WatchedModule by the callback on them.
+        # What began the current step.
         self._started: Callable[[], WatchedModule | None] = lambda: None
         self._losses: list[WatchedModule] = []
         self._accumulation = Accumulation(self.forwards_per_step)
