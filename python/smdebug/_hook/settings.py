@@ -116,16 +116,16 @@ def _constructor(settings: dict[str, Setting[Any, Any]]) -> Any:
     return __init__
 
 
-Path = Union[str, "os.PathLike[str]", None]
+GivenPath = Union[str, "os.PathLike[str]", None]
 Names = Union[str, Iterable[Any], None]
 Schedule = Union[SaveConfig, SaveConfigMode, "dict[ModeKeys, SaveConfigMode]", None]
 
 
-def _out_dir(_: str, given: Path) -> str:
+def _out_dir(_: str, given: GivenPath) -> str:
     return verify_and_get_out_dir(given, check=False)
 
 
-def _tensorboard_dir(name: str, given: Path) -> str | None:
+def _tensorboard_dir(name: str, given: GivenPath) -> str | None:
     return None if given is None else path(name, given)
 
 
@@ -168,11 +168,11 @@ class HookSettings(Configured):
     _framework: ClassVar[_core.Framework] = _core.Framework.NATIVE
     _default_collections: ClassVar[list[str]] = ["losses"]
 
-    out_dir: Setting[Path, str] = Setting("The folder of the run.", _out_dir, default=None)
+    out_dir: Setting[GivenPath, str] = Setting("The folder of the run.", _out_dir, default=None)
     export_tensorboard: Setting[bool, bool] = Setting(
         "Whether TensorBoard files are written, too.", flag, default=False
     )
-    tensorboard_dir: Setting[Path, Union[str, None]] = Setting(
+    tensorboard_dir: Setting[GivenPath, Union[str, None]] = Setting(
         "Where these go; below out_dir if it is None.", _tensorboard_dir, default=None
     )
     dry_run: Setting[bool, bool] = Setting("Whether nothing is written.", flag, default=False)
