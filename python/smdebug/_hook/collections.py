@@ -120,8 +120,7 @@ class HookCollections(HookSettings):
     def _drop_what_is_no_pattern(self) -> None:
         """Leaves out what is no string: a collection's list can be changed by anybody."""
         for collection in self.collection_manager.get_collections().values():
-            odd = [p for p in collection.include_regex if not isinstance(p, str)]
-            for pattern in odd:
+            for pattern in [p for p in collection.include_regex if not isinstance(p, str)]:
                 collection.include_regex.remove(pattern)
                 self.logger.error(
                     f"Collection {collection.name}: include_regex: {pattern!r} is not a regular "

@@ -15,10 +15,7 @@ from smdebug.core.modes import ModeKeys
 
 
 class Watched(Protocol):
-    """What is registered: a model, or a loss.
-
-    The callback on it keeps it alive, and the model's owner keeps the model.
-    """
+    """A model or loss that is registered. The callback on it keeps this, its owner keeps it."""
 
     gradient_names: list[str]
 
