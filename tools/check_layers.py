@@ -65,6 +65,7 @@ PUBLIC_OWNERS: dict[str, str] = {
     "internal/step_judge": "rules",
     "internal/termination": "base",
     "internal/unusable_collections": "config",
+    "internal/xgboost_data": "xgboost",
     "internal/xgboost_importance": "xgboost",
     "internal/xgboost_text": "xgboost",
     "invoker": "rules",

@@ -152,6 +152,15 @@ std::string ToJson(const Collection& collection);
 SaveConfig SaveConfigFromJson(std::string_view json);
 ReductionConfig ReductionConfigFromJson(std::string_view json);
 
+// A whole number in decimal digits, of at least `least` where that is set.
+// Throws ConfigError with `key`.
+int64_t RequireWholeNumber(std::string_view key, std::string_view text,
+                           std::optional<int64_t> least);
+
+// Steps of at least 0, a number, an array or a string with commas between, as
+// JSON. Throws ConfigError with `key`.
+std::vector<int64_t> StepsFromJson(std::string_view key, std::string_view json);
+
 // As ParseReduction(). Throws ConfigError with `key`, what is allowed and what
 // may have been meant.
 Reduction RequireReduction(std::string_view key, std::string_view name);

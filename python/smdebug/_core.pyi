@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+import enum
 
 
 def warn_of_leaks() -> None:
@@ -12,10 +13,25 @@ def take_log() -> list:
     Messages since the last call, as (level, text): 0 debug, 1 info, 2 warning, 3 error.
     """
 
-def load_hook_config(path: str | None, framework: int) -> dict:
+class Framework(enum.Enum):
+    """
+    Whose conventions a hook follows: names, defaults and built-in collections.
+    """
+
+    NATIVE = 0
+
+    PYTORCH = 1
+
+    TENSORFLOW = 2
+
+    MXNET = 3
+
+    XGBOOST = 4
+
+def load_hook_config(path: str | None, framework: Framework) -> dict:
     """The settings in a hook's JSON file, as Hook() takes them."""
 
-def parse_hook_config(json: str, framework: int) -> dict:
+def parse_hook_config(json: str, framework: Framework) -> dict:
     """The same from the text of such a file."""
 
 def hook_config_path(path: str | None) -> str:
@@ -33,12 +49,6 @@ def unusable_collections(settings: dict) -> list[tuple[str, str, bool]]:
 def check_patterns(collection: str, patterns: Sequence[str]) -> None:
     """Raises for a pattern that is no regular expression."""
 
-def with_classes(regex: str, modules: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
-    """
-    The regex, widened to the tensors of (name, class) modules whose class
-    it matches, unless it takes any by name.
-    """
-
 def module_pattern(module: str, inputs: bool, outputs: bool) -> str:
     """The regex of a module's inputs, outputs or both, and of nothing else."""
 
@@ -51,13 +61,31 @@ def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str
 def is_strict() -> bool:
     """Whether SMDEBUG_STRICT asks for exceptions."""
 
+def whole_number(key: str, text: str, least: int | None) -> int:
+    """The number that a string spells; raises for what is none, or less."""
+
+def steps_from_json(key: str, json: str) -> list[int]:
+    """Steps as a configuration may spell them."""
+
+def should_save_step(save_interval: int, start_step: int, end_step: int | None, save_steps: Sequence[int], step: int) -> bool:
+    """Whether a schedule saves the step."""
+
+def read_reduction_config(json: str) -> tuple:
+    """
+    Name, whether it is a norm, and whether it is of absolute values, of
+    all reductions; whether the value and the shape are saved.
+    """
+
+def write_reduction_config(names: Sequence[str], save_raw_tensor: bool, save_shape: bool) -> str:
+    """The JSON of what read_reduction_config() reads."""
+
 def reduction_types() -> list[tuple[str, bool, bool]]:
     """Name, whether it is a norm, and whether smdebug 1.0 lacks it."""
 
 def element_types() -> list[tuple[str, bool]]:
     """Name, and whether NumPy has it, of all element types, "str" included."""
 
-def built_in_collections(framework: int) -> list[str]:
+def built_in_collections(framework: Framework) -> list[str]:
     """The collections that a hook starts with, as JSON."""
 
 class Tensor:
@@ -380,6 +408,13 @@ class XgboostImportance:
 
 def xgboost_importance_types() -> list[str]:
     """The types of importance that are saved of a feature."""
+
+def read_xgboost_data(key: str, path: str, content_type: str) -> tuple:
+    """
+    Values, labels, weights, columns, starts and shape of a data set in a
+    file; None for what it has none of. Columns and starts are those of a
+    sparse table.
+    """
 
 def xgboost_trees(dumps: Sequence[str], first_tree: int) -> dict:
     """The nodes of XGBoost's text dumps of trees: a list per column."""

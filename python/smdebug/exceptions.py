@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
 
 __getattr__ = passed_on(__name__)
 

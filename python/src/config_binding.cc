@@ -36,7 +36,7 @@ using OptionalText = std::optional<std::string>;
 template <typename T>
 constexpr std::string_view AllowedFor() {
   if constexpr (std::is_same_v<T, bool>) return "True or False";
-  if constexpr (std::is_same_v<T, int>) return "a whole number";
+  if constexpr (std::is_same_v<T, Framework>) return "a Framework";
   if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     return "a list of strings";
   }
@@ -82,20 +82,52 @@ nb::dict DictFrom(const HookConfig& config) {
   return settings;
 }
 
-std::vector<std::string> BuiltIn(int framework) {
+std::vector<std::string> BuiltIn(Framework framework) {
   std::vector<std::string> collections;
-  for (const auto& [name, collection] :
-       BuiltInCollections(static_cast<Framework>(framework))) {
+  for (const auto& [name, collection] : BuiltInCollections(framework)) {
     collections.push_back(ToJson(collection));
   }
   return collections;
+}
+
+nb::tuple ReductionsFrom(const std::string& json) {
+  const ReductionConfig config = ReductionConfigFromJson(json);
+  std::vector<std::tuple<std::string_view, bool, bool>> reductions;
+  for (const Reduction& reduction : config.reductions) {
+    const ReductionType& type = TypeOf(reduction.op);
+    reductions.emplace_back(type.name, type.kind == ReductionKind::kNorm,
+                            reduction.abs);
+  }
+  return nb::make_tuple(reductions, config.save_raw_tensor, config.save_shape);
+}
+
+std::string ReductionsToJson(const std::vector<std::string>& names,
+                             bool save_raw_tensor, bool save_shape) {
+  ReductionConfig config{.save_raw_tensor = save_raw_tensor,
+                         .save_shape = save_shape};
+  for (const std::string& name : names) {
+    config.reductions.push_back(RequireReduction("reductions", name));
+  }
+  return ToJson(config);
+}
+
+// Lets patterns mean the classes of the model's modules, too.
+void TakeClasses(const nb::dict& settings, HookConfig& config) {
+  using NameAndClass = std::pair<std::string, std::string>;
+  std::vector<config::NamedModule> modules;
+  for (auto& [name, class_name] :
+       Get<std::vector<NameAndClass>>(settings, "modules")) {
+    modules.push_back({std::move(name), std::move(class_name)});
+  }
+  config::TakeClasses(modules, Get<std::vector<std::string>>(settings, "names"),
+                      config);
 }
 
 }  // namespace
 
 HookConfig ConfigFrom(const nb::dict& settings) {
   HookConfig config;
-  config.framework = static_cast<Framework>(Get<int>(settings, "framework"));
+  config.framework = Get<Framework>(settings, "framework");
   config.out_dir = Get<std::string>(settings, "out_dir");
   config.export_tensorboard = Get<bool>(settings, "export_tensorboard");
   config.tensorboard_dir = Get<std::string>(settings, "tensorboard_dir");
@@ -119,23 +151,34 @@ HookConfig ConfigFrom(const nb::dict& settings) {
        Get<std::vector<std::string>>(settings, "collections")) {
     config.collections.push_back(CollectionFromJson(json));
   }
+  if (settings.contains("complete")) {
+    config::LeaveOutUnusable(!Get<bool>(settings, "complete"), config);
+  }
+  if (settings.contains("modules")) TakeClasses(settings, config);
   return config;
 }
 
 void InitConfig(nb::module_& m) {
+  nb::enum_<Framework>(m, "Framework",
+                       "Whose conventions a hook follows: names, defaults and "
+                       "built-in collections.")
+      .value("NATIVE", Framework::kNative)
+      .value("PYTORCH", Framework::kPyTorch)
+      .value("TENSORFLOW", Framework::kTensorFlow)
+      .value("MXNET", Framework::kMxnet)
+      .value("XGBOOST", Framework::kXgboost);
   m.def(
       "load_hook_config",
-      [](const OptionalText& path, int framework) {
-        return DictFrom(LoadHookConfig(HookConfigPath(path.value_or("")),
-                                       static_cast<Framework>(framework)));
+      [](const OptionalText& path, Framework framework) {
+        return DictFrom(
+            LoadHookConfig(HookConfigPath(path.value_or("")), framework));
       },
       "path"_a.none(), "framework"_a,
       "The settings in a hook's JSON file, as Hook() takes them.");
   m.def(
       "parse_hook_config",
-      [](const std::string& json, int framework) {
-        return DictFrom(
-            ParseHookConfig(json, static_cast<Framework>(framework)));
+      [](const std::string& json, Framework framework) {
+        return DictFrom(ParseHookConfig(json, framework));
       },
       "json"_a, "framework"_a, "The same from the text of such a file.");
   m.def(
@@ -177,20 +220,6 @@ void InitConfig(nb::module_& m) {
       "collection"_a, "patterns"_a,
       "Raises for a pattern that is no regular expression.");
   m.def(
-      "with_classes",
-      [](const std::string& regex,
-         const std::vector<std::pair<std::string, std::string>>& modules,
-         const std::vector<std::string>& names) {
-        std::vector<config::NamedModule> named;
-        for (const auto& [name, class_name] : modules) {
-          named.push_back({name, class_name});
-        }
-        return config::WithClasses(regex, named, names);
-      },
-      "regex"_a, "modules"_a, "names"_a,
-      "The regex, widened to the tensors of (name, class) modules whose class\n"
-      "it matches, unless it takes any by name.");
-  m.def(
       "module_pattern",
       [](const std::string& module, bool inputs, bool outputs) {
         return config::ModulePattern(std::array{module}, inputs, outputs);
@@ -220,6 +249,29 @@ void InitConfig(nb::module_& m) {
   m.def(
       "is_strict", [] { return RuntimeOptions::FromEnvironment().strict; },
       "Whether SMDEBUG_STRICT asks for exceptions.");
+  m.def("whole_number", &RequireWholeNumber, "key"_a, "text"_a,
+        "least"_a.none(),
+        "The number that a string spells; raises for what is none, or less.");
+  m.def("steps_from_json", &StepsFromJson, "key"_a, "json"_a,
+        "Steps as a configuration may spell them.");
+  m.def(
+      "should_save_step",
+      [](int64_t interval, int64_t start, std::optional<int64_t> end,
+         std::vector<int64_t> steps, int64_t step) {
+        return SaveConfigMode{.save_interval = interval,
+                              .start_step = start,
+                              .end_step = end,
+                              .save_steps = std::move(steps)}
+            .ShouldSave(step);
+      },
+      "save_interval"_a, "start_step"_a, "end_step"_a.none(), "save_steps"_a,
+      "step"_a, "Whether a schedule saves the step.");
+  m.def("read_reduction_config", &ReductionsFrom, "json"_a,
+        "Name, whether it is a norm, and whether it is of absolute values, of\n"
+        "all reductions; whether the value and the shape are saved.");
+  m.def("write_reduction_config", &ReductionsToJson, "names"_a,
+        "save_raw_tensor"_a, "save_shape"_a,
+        "The JSON of what read_reduction_config() reads.");
   m.def(
       "reduction_types",
       [] {

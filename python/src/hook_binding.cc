@@ -114,7 +114,7 @@ std::optional<std::string> CollectionJson(TensorHook& hook,
 // A copy of a callback is a function that does nothing: a copied or pickled
 // model is not the one that is watched.
 nb::object Detached(nb::handle /*self*/) {
-  return nb::module_::import_("smdebug.core.detached").attr("reduce")();
+  return nb::module_::import_("smdebug._hook.detached").attr("reduce")();
 }
 
 void BindCallbacks(nb::module_& m) {

@@ -62,7 +62,7 @@ nb::list TakeLog() {
 void RelayLog() noexcept {
   if (!queue.load()->waiting()) return;
   try {
-    nb::module_::import_("smdebug.core.native_log").attr("relay")();
+    nb::module_::import_("smdebug._internal.native_log").attr("relay")();
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("smdebug's log");
   } catch (const std::exception&) {

@@ -1,12 +1,17 @@
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
+#include "python/src/convert.h"
 #include "python/src/core_call.h"
+#include "smdebug/internal/xgboost_data.h"
 #include "smdebug/internal/xgboost_importance.h"
 #include "smdebug/internal/xgboost_text.h"
 
@@ -37,6 +42,32 @@ nb::dict TreeColumns(const std::vector<std::string>& dumps,
   return columns;
 }
 
+// A NumPy array over `items`; None if there are none.
+template <typename T>
+nb::object ArrayOf(DType dtype, std::vector<T> items,
+                   std::vector<int64_t> shape = {}) {
+  if (items.empty()) return nb::none();
+  if (shape.empty()) shape = {static_cast<int64_t>(items.size())};
+  const auto kept = std::make_shared<std::vector<T>>(std::move(items));
+  return ArrayFrom({dtype, shape, std::as_bytes(std::span(*kept)), kept});
+}
+
+nb::tuple ReadData(const std::string& key, const std::string& path,
+                   const std::string& content_type) {
+  XgboostData data =
+      CallCore([&] { return ReadXgboostData(key, path, content_type); });
+  const auto rows = static_cast<int64_t>(data.labels.size());
+  std::vector<int64_t> shape;
+  if (data.starts.empty()) shape = {rows, data.width};
+  return nb::make_tuple(
+      ArrayOf(DType::kFloat32, std::move(data.values), std::move(shape)),
+      ArrayOf(DType::kFloat32, std::move(data.labels)),
+      ArrayOf(DType::kFloat32, std::move(data.weights)),
+      ArrayOf(DType::kInt64, std::move(data.columns)),
+      ArrayOf(DType::kInt64, std::move(data.starts)),
+      nb::make_tuple(rows, data.width));
+}
+
 }  // namespace
 
 void InitXgboost(nb::module_& m) {
@@ -57,6 +88,11 @@ void InitXgboost(nb::module_& m) {
                                         XgboostImportance::kTypes.end());
       },
       "The types of importance that are saved of a feature.");
+  m.def(
+      "read_xgboost_data", &ReadData, "key"_a, "path"_a, "content_type"_a,
+      "Values, labels, weights, columns, starts and shape of a data set in a\n"
+      "file; None for what it has none of. Columns and starts are those of a\n"
+      "sparse table.");
   m.def("xgboost_trees", &TreeColumns, "dumps"_a, "first_tree"_a,
         "The nodes of XGBoost's text dumps of trees: a list per column.");
 }

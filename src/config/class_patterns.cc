@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "smdebug/error.h"
 #include "src/base/regex.h"
 
 namespace smdebug::config {
@@ -93,6 +94,30 @@ std::string WithClasses(std::string_view regex,
     if (!pattern.empty()) patterns.push_back(std::move(pattern));
   }
   return fmt::format("{}", fmt::join(patterns, "|"));
+}
+
+void TakeClasses(std::span<const NamedModule> modules,
+                 std::span<const std::string> names, HookConfig& config) {
+  const auto widen = [&](std::vector<std::string>& patterns,
+                         std::span<const std::string> kept) {
+    for (std::string& pattern : patterns) {
+      if (std::ranges::find(kept, pattern) != kept.end()) continue;
+      try {
+        pattern = WithClasses(pattern, modules, names);
+      } catch (const ConfigError&) {
+        continue;
+      }
+    }
+  };
+  const auto built_ins = BuiltInCollections(config.framework);
+  for (Collection& collection : config.collections) {
+    const auto built_in = built_ins.find(collection.name);
+    widen(collection.include_regex,
+          built_in == built_ins.end()
+              ? std::span<const std::string>()
+              : std::span<const std::string>(built_in->second.include_regex));
+  }
+  widen(config.include_regex, {});
 }
 
 }  // namespace smdebug::config

@@ -1,5 +1,7 @@
 #include "smdebug/internal/class_patterns.h"
 
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,6 +73,30 @@ TEST(ModulePatternTest, TakesWhatIsOfTheModuleAlone) {
   const std::vector<std::string> dotted = {"part.1"};
   EXPECT_THAT(TakenBy(ModulePattern(dotted, true, true)),
               ElementsAre("part.1_output_0"));
+}
+
+TEST(ClassPatternsTest, WhatAHookIncludesMayMeanClasses) {
+  HookConfig config{.include_regex = {"Tanh"},
+                    .framework = Framework::kPyTorch};
+  EditCollection(config, "mine").include_regex = {"ReLU_output", "("};
+  TakeClasses(kModules, kTensorNames, config);
+  EXPECT_THAT(TakenBy(config.include_regex.front()),
+              ElementsAre("act_input_0", "act_output_0"));
+  const auto& mine = config.collections.front().include_regex;
+  EXPECT_THAT(TakenBy(mine.front()),
+              ElementsAre("1_output_0", "1_output_12", "part.1_output_0"));
+  EXPECT_EQ(mine.back(), "(");
+}
+
+TEST(ClassPatternsTest, PatternsOfBuiltInCollectionsMeanNames) {
+  HookConfig config{.framework = Framework::kPyTorch};
+  auto& losses = EditCollection(config, "losses");
+  const std::string built_in = losses.include_regex.front();
+  losses.include_regex.emplace_back("Tanh");
+  const NamedModule loss{"criterion", "Loss_"};
+  TakeClasses(std::array{loss, kModules[5]}, {}, config);
+  EXPECT_EQ(losses.include_regex.front(), built_in);
+  EXPECT_NE(losses.include_regex.back(), "Tanh");
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 #include "src/config/json_text.h"
 
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/config.h"
 #include "smdebug/error.h"
 
 namespace smdebug::config {
@@ -14,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(ParseJsonTest, NamesLineAndColumnOfASyntaxError) {
   struct Case {
@@ -182,6 +186,31 @@ TEST(ReadRegexesTest, RefusesABadPatternByItself) {
       EXPECT_EQ(error.value(), pattern);
     }
   }
+}
+
+TEST(RequireWholeNumberTest, TakesDigitsOnly) {
+  EXPECT_EQ(RequireWholeNumber("k", " +3 ", 3), 3);
+  EXPECT_EQ(RequireWholeNumber("k", "-3", std::nullopt), -3);
+  const auto refuses = [](std::string_view text, std::optional<int64_t> least,
+                          const char* message) {
+    EXPECT_THAT([&] { RequireWholeNumber("k", text, least); },
+                ThrowsMessage<ConfigError>(HasSubstr(message)))
+        << text;
+  };
+  refuses("2", 3,
+          "k: '2' is not allowed; expected a whole number of at least 3");
+  refuses("-4", 3, "of at least 3");
+  refuses("2.5", std::nullopt, "expected a whole number");
+  refuses("True", 0, "k: 'True'");
+  refuses("", 0, "of at least 0");
+  refuses("100000000000000000000", 0, "and at most 9223372036854775807");
+}
+
+TEST(StepsFromJsonTest, TakesEverySpelling) {
+  EXPECT_THAT(StepsFromJson("k", R"("1, 2")"), ElementsAre(1, 2));
+  EXPECT_THAT(StepsFromJson("k", "[3]"), ElementsAre(3));
+  EXPECT_THAT([] { StepsFromJson("k", "[-1]"); },
+              ThrowsMessage<ConfigError>(HasSubstr("k: '-1'")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/config.h"
 #include "smdebug/error.h"
 #include "src/base/regex.h"
 #include "src/base/text.h"
@@ -186,3 +187,27 @@ std::vector<std::string> ReadRegexes(const Json& value, std::string_view key) {
 }
 
 }  // namespace smdebug::config
+
+namespace smdebug {
+
+int64_t RequireWholeNumber(std::string_view key, std::string_view text,
+                           std::optional<int64_t> least) {
+  const std::optional<int64_t> number = base::ParseInt(text);
+  if (number && number >= least) return *number;
+  std::string allowed = "a whole number";
+  if (least) allowed += fmt::format(" of at least {}", *least);
+  const std::string_view digits = base::Trim(text);
+  if (digits.find_first_not_of("0123456789") == std::string_view::npos &&
+      !digits.empty() && !number) {
+    allowed +=
+        fmt::format(" and at most {}", std::numeric_limits<int64_t>::max());
+  }
+  throw ConfigError(key, text, allowed);
+}
+
+std::vector<int64_t> StepsFromJson(std::string_view key,
+                                   std::string_view json) {
+  return config::ReadSteps(config::ParseJsonValue(json, key), key);
+}
+
+}  // namespace smdebug

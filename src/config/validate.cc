@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -133,6 +134,27 @@ std::vector<UnusableCollection> UnusableCollections(const HookConfig& config) {
     }
   }
   return unusable;
+}
+
+void LeaveOutUnusable(bool can_be_completed, HookConfig& config) {
+  std::set<std::string> unusable;
+  for (UnusableCollection& one : UnusableCollections(config)) {
+    unusable.insert(std::move(one.name));
+  }
+  std::set<std::string> kept;  // Though nothing is in it yet.
+  if (can_be_completed) {
+    for (const auto& [name, built_in] : BuiltInCollections(config.framework)) {
+      kept.insert(name);
+    }
+    for (const Collection& one : config.collections) kept.insert(one.name);
+  } else {
+    std::erase_if(config.collections, [&](const Collection& one) {
+      return unusable.contains(one.name);
+    });
+  }
+  std::erase_if(config.include_collections, [&](const std::string& name) {
+    return unusable.contains(name) && !kept.contains(name);
+  });
 }
 
 }  // namespace config

@@ -12,6 +12,7 @@
 namespace smdebug {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(ValidateTest, AcceptsTheDefaultsOfEveryFramework) {
@@ -166,6 +167,23 @@ TEST(UnusableCollectionsTest, OfThoseThatAreNotSavedAMisspellingMatters) {
   ASSERT_EQ(unusable.size(), 2u);
   EXPECT_TRUE(unusable[0].matters);
   EXPECT_FALSE(unusable[1].matters);
+}
+
+TEST(UnusableCollectionsTest, AreLeftOutOnceTheyCannotBeCompleted) {
+  HookConfig config;
+  EditCollection(config, "empty");
+  EditCollection(config, "mine").include_regex = {"x"};
+  config.include_collections = {"losses", "empty", "mine", "unknown"};
+  HookConfig complete = config;
+  config::LeaveOutUnusable(/*can_be_completed=*/true, config);
+  EXPECT_THAT(config.include_collections,
+              ElementsAre("losses", "empty", "mine"));
+  EXPECT_EQ(config.collections.size(), 2u);
+  config::LeaveOutUnusable(/*can_be_completed=*/false, complete);
+  EXPECT_THAT(complete.include_collections, ElementsAre("losses", "mine"));
+  ASSERT_EQ(complete.collections.size(), 1u);
+  EXPECT_EQ(complete.collections[0].name, "mine");
+  EXPECT_NO_THROW(Validate(complete));
 }
 
 }  // namespace

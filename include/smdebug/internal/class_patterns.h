@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "smdebug/config.h"
+
 namespace smdebug::config {
 
 // A part of a model, by the name that its inputs and outputs have.
@@ -21,6 +23,12 @@ struct NamedModule {
 std::string WithClasses(std::string_view regex,
                         std::span<const NamedModule> modules,
                         std::span<const std::string> names);
+
+// Widens what `config` includes by WithClasses(): include_regex, and the
+// patterns of collections, but for those that the built-in collection of the
+// same name has. What does not compile stays: Validate() refuses it.
+void TakeClasses(std::span<const NamedModule> modules,
+                 std::span<const std::string> names, HookConfig& config);
 
 // The regex that takes all inputs, or all outputs, of these modules alone.
 std::string ModulePattern(std::span<const std::string> modules, bool inputs,

@@ -21,4 +21,8 @@ struct UnusableCollection {
 // that does not compile, or with neither regex nor tensor names.
 std::vector<UnusableCollection> UnusableCollections(const HookConfig& config);
 
+// Leaves these names out of include_collections and, where collections can no
+// longer be completed, these collections out of `config`.
+void LeaveOutUnusable(bool can_be_completed, HookConfig& config);
+
 }  // namespace smdebug::config

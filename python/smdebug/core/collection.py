@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from smdebug import _core
-from smdebug.core.checks import names, refuse, refuse_type, text
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import names, refuse, refuse_type, text
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
 
@@ -223,6 +223,6 @@ class Collection:
         return str(self.to_json_dict())
 
     def _repr_html_(self) -> str:
-        from smdebug.core import html
+        from smdebug._internal import html
 
         return html.of_collection(self)

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from smdebug import _core
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection
-from smdebug.core.passed_on import passed_on
 from smdebug.core.utils import get_path_to_collections
 from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
@@ -38,6 +39,11 @@ class CollectionManager:
             self.collections[arg.name] = arg
         else:
             raise SMDebugTypeError(f"collection: '{arg}' is not a Collection or a name")
+
+    def add_built_in(self, framework: _core.Framework, cls: type[Collection] = Collection) -> None:
+        """Adds the collections that a framework's hook starts with."""
+        for text in _core.built_in_collections(framework):
+            self.add(cls.from_json(text))
 
     def get(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; SMDebugError if there is none and `create` is off."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from smdebug import _core
+from smdebug._internal.checks import path
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.access_layer.utils import check_dir_exists
-from smdebug.core.checks import path
-from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import SMDebugRuntimeError
 
 __getattr__ = passed_on(__name__)

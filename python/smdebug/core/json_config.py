@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smdebug import _core
+from smdebug._internal.checks import refuse
+from smdebug._internal.passed_on import passed_on
 from smdebug.analysis.utils import parse_bool
-from smdebug.core.checks import refuse, whole_number
 from smdebug.core.collection_manager import CollectionManager
 from smdebug.core.config_constants import (
     CONFIG_COLLECTION_CONFIG_KEY,
@@ -36,7 +37,6 @@ from smdebug.core.config_constants import (
     TENSORBOARD_DIR_KEY,
 )
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import ALLOWED_PARAMS, SaveConfig
 
@@ -47,8 +47,8 @@ __getattr__ = passed_on(__name__)
 
 SaveParameters = dict[str, Any]
 
-# The number of the core's Framework without conventions of its own.
-_NATIVE = 0
+# Without conventions of a framework.
+_NATIVE = _core.Framework.NATIVE
 
 # The parameters, schedules aside, that mean the same for a collection and a hook.
 _SHARED_PARAMS = (CONFIG_INCLUDE_REGEX_KEY, "reductions", "save_raw_tensor", "save_shape")
@@ -90,7 +90,9 @@ def parse_save_config_dict(params: dict[str, Any], mode: ModeKeys | None = None)
     prefix = "" if mode is None else f"{mode.name.lower()}."
     found = {key: params[prefix + key] for key in ALLOWED_PARAMS if prefix + key in params}
     if "save_steps" in found:
-        found["save_steps"] = _steps(prefix + "save_steps", found["save_steps"])
+        found["save_steps"] = _core.steps_from_json(
+            f"{prefix}save_steps", json.dumps(found["save_steps"])
+        )
     return found
 
 
@@ -176,10 +178,3 @@ def _name_of(entry: dict[str, Any]) -> str:
 def _parse(hook_params: dict[str, Any]) -> dict[str, Any]:
     """The settings of a hook with these HookParameters, as the core reads them."""
     return _core.parse_hook_config(json.dumps({CONFIG_HOOK_PARAMS_KEY: hook_params}), _NATIVE)
-
-
-def _steps(key: str, value: object) -> list[int]:
-    items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, list):
-        items = [items]
-    return [whole_number(key, step, least=0) for step in items]

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 from smdebug import _core
-from smdebug.core.checks import boolean, names, refuse
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import names, refuse
+from smdebug._internal.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
 
 __getattr__ = passed_on(__name__)
@@ -24,11 +24,6 @@ ALLOWED_PARAMS = [
     "save_raw_tensor",
     "save_shape",
 ]
-
-# smdebug 1.0 refuses to open a run whose "reductions" name one that it does not
-# know, and ignores keys that it does not know.
-_NEW_REDUCTIONS = {name for name, _, new in _core.reduction_types() if new}
-_NEW_REDUCTIONS_KEY = "more_reductions"
 
 
 class ReductionConfig:
@@ -56,29 +51,14 @@ class ReductionConfig:
 
     def to_json_dict(self) -> dict[str, Any]:
         """The reductions in one string, and the two flags."""
-        listed = [
-            *self.reductions,
-            *(f"{norm}_norm" for norm in self.norms),
-            *(f"abs_{name}" for name in self.abs_reductions),
-            *(f"abs_{norm}_norm" for norm in self.abs_norms),
-        ]
-        added = [
-            name
-            for name in listed
-            if name.removeprefix("abs_").removesuffix("_norm") in _NEW_REDUCTIONS
-        ]
-        params: dict[str, Any] = {
-            "save_raw_tensor": self.save_raw_tensor,
-            "reductions": ",".join(name for name in listed if name not in added),
-            "save_shape": self.save_shape,
-        }
-        if added:
-            params[_NEW_REDUCTIONS_KEY] = ",".join(added)
+        params: dict[str, Any] = json.loads(self.to_json())
         return params
 
     def to_json(self) -> str:
         """to_json_dict() as a string."""
-        return json.dumps(self.to_json_dict())
+        of_values = [*self.abs_reductions, *self.abs_norms]
+        listed = [*self.reductions, *self.norms, *(f"abs_{name}" for name in of_values)]
+        return _core.write_reduction_config(listed, self.save_raw_tensor, self.save_shape)
 
     @classmethod
     def from_json(cls, json_str: str) -> ReductionConfig | None:
@@ -103,23 +83,13 @@ class ReductionConfig:
         """
         if params is None:
             return None
-        if not isinstance(params, dict):
-            refuse("reduction_config", params, "a dict")
-        given: dict[str, Any] = {key: [] for key in ALLOWED_PARAMS[:4]}
-        for key in ("reductions", _NEW_REDUCTIONS_KEY):
-            for item in _items(key, params.get(key)):
-                name = item.removeprefix("abs_")
-                kind = "reductions"
-                if name.removesuffix("_norm") in ALLOWED_NORMS:
-                    name, kind = name.removesuffix("_norm"), "norms"
-                elif name not in ALLOWED_REDUCTIONS:
-                    allowed = ", ".join([*ALLOWED_REDUCTIONS, *ALLOWED_NORMS])
-                    refuse(key, item, f"one of {allowed}, each also after abs_")
-                given[f"abs_{kind}" if item.startswith("abs_") else kind].append(name)
-        for key in ALLOWED_PARAMS[4:]:
-            if params.get(key) is not None:
-                given[key] = boolean(key, params[key])
-        return cls(**given)
+        reductions, raw, shape = _core.read_reduction_config(json.dumps(params, default=list))
+
+        def of_kind(*kind: bool) -> list[str]:
+            return [name for name, is_norm, of_abs in reductions if (is_norm, of_abs) == kind]
+
+        lists = of_kind(False, False), of_kind(False, True), of_kind(True, False)
+        return cls(*lists, of_kind(True, True), raw, shape)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReductionConfig):
@@ -152,13 +122,3 @@ def _flag(key: str, value: object) -> bool:
     if not isinstance(value, bool):
         refuse(key, value, "a boolean")
     return value
-
-
-def _items(key: str, value: object) -> list[str]:
-    if value is None:
-        return []
-    try:
-        items = value.split(",") if isinstance(value, str) else names(key, value)
-    except SMDebugTypeError:
-        refuse(key, value, "names, in a list or separated by commas")
-    return [item.strip() for item in items if item.strip()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,19 +12,6 @@ from smdebug.exceptions import SMDebugValueError
 REDUCTIONS_PREFIX = "smdebug/reductions/"
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-_REDUCTIONS: dict[str, Callable[[Array], Any]] = {
-    "min": np.min,
-    "max": np.max,
-    "mean": np.mean,
-    "median": np.median,
-    "std": np.std,
-    "variance": np.var,
-    "sum": np.sum,
-    "prod": np.prod,
-    "l1": lambda values: np.linalg.norm(values.ravel(), ord=1),
-    "l2": lambda values: np.linalg.norm(values.ravel(), ord=2),
-}
 
 
 def get_reduction_tensor_name(
@@ -50,13 +37,14 @@ def reverse_reduction_tensor_name(reduction_tensor_name: str) -> tuple[str, str,
 
 def get_basic_numpy_reduction(reduction_name: str, numpy_data: Array) -> Any:
     """A reduction of all elements. Norms are element-wise."""
-    reduce = _REDUCTIONS.get(reduction_name)
-    if reduce is None:
+    if reduction_name in ALLOWED_NORMS:
+        return np.linalg.norm(numpy_data.ravel(), ord=int(reduction_name.removeprefix("l")))
+    if reduction_name not in ALLOWED_REDUCTIONS:
         allowed = ", ".join([*ALLOWED_REDUCTIONS, *ALLOWED_NORMS])
         raise SMDebugValueError(
             f"reduction: '{reduction_name}' is not allowed; expected one of {allowed}"
         )
-    return reduce(numpy_data)
+    return getattr(np, "var" if reduction_name == "variance" else reduction_name)(numpy_data)
 
 
 def get_numpy_reduction(reduction_name: str, numpy_data: Array, abs: bool = False) -> Any:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, overload
 
-from smdebug.core.checks import refuse, whole_number
+from smdebug import _core
+from smdebug._internal.checks import refuse, whole_number
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.modes import ALLOWED_MODE_NAMES, ModeKeys
-from smdebug.core.passed_on import passed_on
 from smdebug.exceptions import SMDebugTypeError
 
 __getattr__ = passed_on(__name__)
@@ -18,6 +19,12 @@ DEFAULT_SAVE_CONFIG_START_STEP = 0
 DEFAULT_SAVE_CONFIG_END_STEP = None
 DEFAULT_SAVE_CONFIG_SAVE_STEPS: list[int] = []
 ALLOWED_PARAMS = ["save_interval", "save_steps", "start_step", "end_step"]
+_DEFAULTS: dict[str, Any] = {
+    "save_interval": DEFAULT_SAVE_CONFIG_INTERVAL,
+    "start_step": DEFAULT_SAVE_CONFIG_START_STEP,
+    "end_step": DEFAULT_SAVE_CONFIG_END_STEP,
+    "save_steps": DEFAULT_SAVE_CONFIG_SAVE_STEPS,
+}
 
 
 class SaveConfigMode:
@@ -40,35 +47,24 @@ class SaveConfigMode:
         end_step: int | str | None = None,
         save_steps: Iterable[int] | None = None,
     ) -> None:
-        self._take(save_interval, start_step, end_step, save_steps)
+        self._take(dict(zip(_DEFAULTS, (save_interval, start_step, end_step, save_steps))))
         if self.end_step and self.start_step > self.end_step:
             refuse("start_step", self.start_step, f"at most end_step, which is {self.end_step}")
 
-    def _take(
-        self,
-        save_interval: Any,
-        start_step: Any,
-        end_step: Any,
-        save_steps: Any,
-        stored: bool = False,
-    ) -> None:
+    def _take(self, given: dict[str, Any], stored: bool = False) -> None:
         """Takes numbers however they are spelt; those that are `stored` may be of any size."""
-        if save_interval is None:
-            save_interval = DEFAULT_SAVE_CONFIG_INTERVAL
-        if start_step is None:
-            start_step = DEFAULT_SAVE_CONFIG_START_STEP
-        if save_steps is None:
-            save_steps = DEFAULT_SAVE_CONFIG_SAVE_STEPS
+        values = {**_DEFAULTS, **{key: value for key, value in given.items() if value is not None}}
+        save_steps, end_step = values["save_steps"], values["end_step"]
         if not isinstance(save_steps, (list, tuple, range, set, frozenset)) or any(
             isinstance(s, (str, float)) for s in save_steps
         ):
             refuse("save_steps", save_steps, "a list of whole numbers")
-        first = None if stored else 0
-        self.save_interval = whole_number("save_interval", save_interval, None if stored else 1)
+        least, first = (None, None) if stored else (1, 0)
+        self.save_interval = whole_number("save_interval", values["save_interval"], least)
         self.save_steps = [whole_number("save_steps", step, first) for step in save_steps]
         if isinstance(save_steps, (set, frozenset)):
             self.save_steps.sort()
-        self.start_step = whole_number("start_step", start_step, first)
+        self.start_step = whole_number("start_step", values["start_step"], first)
         self.end_step = None if end_step is None else whole_number("end_step", end_step, first)
 
     def to_json_dict(self) -> dict[str, Any]:
@@ -98,18 +94,15 @@ class SaveConfigMode:
             return None
         if not isinstance(params, dict):
             refuse("save_config", params, f"a dict of {', '.join(ALLOWED_PARAMS)}")
-        values = {**dict.fromkeys(ALLOWED_PARAMS), **(default_values or {}), **params}
         config = cls.__new__(cls)
-        config._take(**{key: values[key] for key in ALLOWED_PARAMS}, stored=True)
+        config._take({**(default_values or {}), **params}, stored=True)
         return config
 
     def should_save_step(self, step_num: int) -> bool:
         """Whether the step is saved."""
-        if step_num in self.save_steps:
-            return True
-        if step_num < self.start_step or (self.end_step is not None and step_num >= self.end_step):
-            return False
-        return self.save_interval > 0 and step_num % self.save_interval == 0
+        return _core.should_save_step(
+            self.save_interval, self.start_step, self.end_step, self.save_steps, step_num
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaveConfigMode):

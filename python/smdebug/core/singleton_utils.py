@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from smdebug._hook.making import making
 from smdebug.core.logger import get_logger
-from smdebug.core.making import making
 from smdebug.exceptions import SMDebugTypeError
 
 if TYPE_CHECKING:
+    from smdebug._hook.life import HookLife
     from smdebug.core.hook import BaseHook
 
 HookType = TypeVar("HookType", bound="BaseHook")
+MadeHook = TypeVar("MadeHook", bound="BaseHook", covariant=True)
 
-_hook: BaseHook | None = None
+_hook: HookLife | None = None
 
 
-def make_room(hook: BaseHook) -> None:
+def make_room(hook: HookLife) -> None:
     """Abandons the process's hook if it is still open on the folder of `hook`.
 
     So a notebook's cell can run again; the run that it began is set aside there.
@@ -26,7 +28,7 @@ def make_room(hook: BaseHook) -> None:
         _hook._abandon()
 
 
-def set_hook(custom_hook: BaseHook) -> None:
+def set_hook(custom_hook: HookLife) -> None:
     """Makes `custom_hook` the one that get_hook() gives, and makes room for it."""
     from smdebug.core.hook import BaseHook
 
@@ -51,9 +53,12 @@ def get_hook(
 ) -> HookType | None:
     """The process's hook of that class; made from the JSON configuration if asked for.
 
-    None if there is no hook and none may be made, or there is no configuration to make it from.
+    None if there is no hook and none may be made, if there is no configuration to make it from,
+    and where USE_SMDEBUG says no.
     """
     global _hook
+    if not is_enabled():
+        return None
     if isinstance(_hook, hook_class):
         return _hook
     with making():
@@ -67,6 +72,39 @@ def get_hook(
         except FileNotFoundError as error:
             get_logger().info(f"smdebug makes no hook: {error}")
             return None
+
+
+class GetHook(Protocol[MadeHook]):
+    """The get_hook() of a framework."""
+
+    def __call__(
+        self, json_config_path: str | None = None, create_if_not_exists: bool = False
+    ) -> MadeHook | None:
+        """The hook that was made last, else one from the JSON configuration."""
+
+
+def get_hook_of(hook_class: type[HookType], creates: bool) -> GetHook[HookType]:
+    """The get_hook() of the framework whose hooks are of that class.
+
+    It `creates` a hook, if there is none, unless it is told whether to.
+    """
+
+    def get_hook_of_framework(
+        json_config_path: str | None = None, create_if_not_exists: bool = creates
+    ) -> HookType | None:
+        """The hook that was made last; None if there is none.
+
+        With `create_if_not_exists` it is made from the JSON configuration, if there is one. None
+        where USE_SMDEBUG says no.
+        """
+        return get_hook(
+            json_config_path=json_config_path,
+            hook_class=hook_class,
+            create_if_not_exists=create_if_not_exists,
+        )
+
+    get_hook_of_framework.__name__ = get_hook_of_framework.__qualname__ = "get_hook"
+    return get_hook_of_framework
 
 
 def is_enabled() -> bool:

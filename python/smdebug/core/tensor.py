@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 
 if TYPE_CHECKING:
     from smdebug.trials.tensor import Tensor

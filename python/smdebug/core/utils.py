@@ -14,10 +14,10 @@ from typing import Any, Callable
 
 import numpy as np
 
+from smdebug._internal.passed_on import passed_on
+from smdebug._internal.simulators import SagemakerSimulator as SagemakerSimulator
+from smdebug._internal.simulators import ScriptSimulator as ScriptSimulator
 from smdebug.core.config_constants import CLAIM_FILENAME
-from smdebug.core.passed_on import passed_on
-from smdebug.core.simulators import SagemakerSimulator as SagemakerSimulator
-from smdebug.core.simulators import ScriptSimulator as ScriptSimulator
 from smdebug.exceptions import IndexReaderException, SMDebugTypeError, SMDebugValueError
 
 __getattr__ = passed_on(__name__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import Optimizer
 
-from smdebug.core.checks import refuse_type, whole_number
+from smdebug._internal.checks import refuse_type, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,13 +21,13 @@ AUTO = "auto"
 MOST_FORWARDS = 1000
 
 
-def checked_forwards(given: object) -> int | str:
+def checked_forwards(name: str, given: object) -> int | str:
     """A number of forward passes, or "auto"."""
     if isinstance(given, (str, bytes)):
         if given != AUTO:
-            refuse_type("forwards_per_step", given, "a whole number of at least 1, or 'auto'")
+            refuse_type(name, given, "a whole number of at least 1, or 'auto'")
         return AUTO
-    return whole_number("forwards_per_step", given, least=1)
+    return whole_number(name, given, least=1)
 
 
 class Accumulation:

@@ -10,8 +10,8 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from smdebug import _core
-from smdebug.core.detached import reduce
-from smdebug.core.making import making
+from smdebug._hook.detached import reduce
+from smdebug._hook.making import making
 from smdebug.pytorch.losses import OutputCallback
 from smdebug.pytorch.tensors import is_sharded
 from smdebug.pytorch.watched import WatchedModule, recomputing

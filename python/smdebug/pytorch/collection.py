@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from smdebug import _core
-from smdebug.core.checks import flag, refuse_type
+from smdebug._internal.checks import flag, refuse_type
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
-from smdebug.core.passed_on import passed_on
 
 __getattr__ = passed_on(__name__)
 
@@ -42,8 +42,7 @@ class CollectionManager(BaseCollectionManager):
     def __init__(self, create_default: bool = True) -> None:
         super().__init__()
         if create_default:
-            for text in _core.built_in_collections(1):
-                self.add(Collection.from_json(text))
+            self.add_built_in(_core.Framework.PYTORCH, Collection)
 
     def create_collection(  # type: ignore[override]
         self, name: str, cls: type[Collection] = Collection

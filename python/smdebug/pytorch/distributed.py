@@ -6,7 +6,7 @@ import sys
 
 import torch.distributed
 
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 
 
 def find_worker() -> Worker:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import weakref
-from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Callable, ClassVar
+from typing import Any, Callable, ClassVar, Union
 
 import torch
 
 from smdebug import _core
-from smdebug.core.arrays import Description
-from smdebug.core.checks import flag
+from smdebug._hook.arrays import Description
+from smdebug._hook.fail_open import fails_once, fails_open, must_raise
+from smdebug._hook.making import making
+from smdebug._hook.modules import ModuleHook
+from smdebug._hook.settings import Setting
+from smdebug._hook.worker import Worker
+from smdebug._internal.checks import flag
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
-from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
-from smdebug.core.hook import BaseHook
-from smdebug.core.making import making
-from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
-from smdebug.core.reduction_config import ReductionConfig
-from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.core.worker import Worker
-from smdebug.exceptions import SMDebugError, SMDebugValueError
+from smdebug.exceptions import SMDebugError
 from smdebug.pytorch import optimizers, scaling
 from smdebug.pytorch.accumulation import Accumulation, checked_forwards
 from smdebug.pytorch.attachment import Attachment
@@ -46,70 +40,46 @@ __getattr__ = passed_on(__name__)
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.LOSSES]
 
 
-class Hook(BaseHook):
+class Hook(ModuleHook[WatchedModule]):
     """Saves parameters, gradients, inputs and outputs of PyTorch modules, and losses.
 
     Each forward pass of a registered module is a step, or each `forwards_per_step` of them where
     gradients are accumulated, which they are not in EVAL and PREDICT; with "auto", all those up to
-    a step of the optimizer. At a step of which nothing is
-    saved, nothing of the hook is attached to the model but one callback of the registered module
-    itself. What a GradScaler multiplied gradients by is taken out of them, unless `scaled` is set.
+    a step of the optimizer. At a step of which nothing is saved, nothing of the hook is attached
+    to the model but one callback of the registered module itself. What a GradScaler multiplied
+    gradients by is taken out of them, unless `scaled` is set.
     """
 
-    _framework: ClassVar[int] = 1
+    _framework: ClassVar[_core.Framework] = _core.Framework.PYTORCH
     _default_collections: ClassVar[list[str]] = DEFAULT_INCLUDE_COLLECTIONS
     _collection_class: ClassVar[type[BaseCollection]] = Collection
     _tensor_types: ClassVar[tuple[type, ...]] = (torch.Tensor, torch.nn.Parameter)
     _differs: ClassVar[tuple[Callable[[Any], bool], ...]] = (torch.Tensor.is_neg,)
 
-    def __init__(
-        self,
-        out_dir: str | os.PathLike[str] | None = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: str | os.PathLike[str] | None = None,
-        dry_run: bool = False,
-        reduction_config: ReductionConfig | None = None,
-        save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
-        include_regex: str | Iterable[str] | None = None,
-        include_collections: str | Iterable[Any] | None = None,
-        save_all: bool = False,
-        include_workers: str = "one",
-        *,
-        forwards_per_step: int | str = 1,
-        scaled: bool = False,
-        rules: str | Iterable[str] | None = None,
-        stop_on_rule: bool = False,
-    ) -> None:
-        self.forwards_per_step = checked_forwards(forwards_per_step)
-        self._accumulation = Accumulation(self.forwards_per_step)
-        self.scaled = flag("scaled", scaled)
-        self._scaled_steps = ScaledSteps(self)
-        self._recorded: Counter[str] = Counter()
-        # Models are kept alive by their owners, and their WatchedModule by the callback on them.
-        self._roots: list[weakref.ref[WatchedModule]] = []
+    forwards_per_step: Setting[Union[int, str], Union[int, str]] = Setting(
+        'How many forward passes of a registered module make up a step, or "auto".',
+        checked_forwards,
+        default=1,
+        kw_only=True,
+    )
+    scaled: Setting[bool, bool] = Setting(
+        "Whether gradients keep the scale of a GradScaler.", flag, default=False, kw_only=True
+    )
+
+    def _start_over(self) -> None:
+        super()._start_over()
+        # What began the current step.
         self._started: Callable[[], WatchedModule | None] = lambda: None
         self._losses: list[WatchedModule] = []
+        self._accumulation = Accumulation(self.forwards_per_step)
         self._found_losses = FoundLosses(self)
+        self._scaled_steps = ScaledSteps(self)
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
         # Whether a step of which nothing is saved needs nothing but to be counted.
         self._may_idle = False
         # Once a tensor was saved by save_tensor().
         self._backward: ExpectedBackward | None = None
-        super().__init__(
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=save_config,
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-            rules=rules,
-            stop_on_rule=stop_on_rule,
-        )
 
     def get_collection(self, name: str, create: bool = True) -> Collection:
         """The collection of that name; a new one if there is none and `create` is set."""
@@ -153,22 +123,6 @@ class Hook(BaseHook):
         self._losses.append(watched)
         self._found_losses.give_up()
 
-    def _watch(self, watched: WatchedModule) -> None:
-        self._is_of_this_process()
-        with making():
-            self._roots.append(watched.reference)
-        if self._attachment is not None:
-            self._attachment.detach()
-
-    def _watched(self) -> list[WatchedModule]:
-        """What is registered and still there."""
-        roots = [reference() for reference in self._roots]
-        alive = [root for root in roots if root is not None]
-        if len(alive) < len(roots):
-            with making():
-                self._roots = [root for root in self._roots if root() is not None]
-        return alive
-
     def count_parameters(self, model: torch.nn.Module) -> int:
         """How many numbers the parameters of a model have in all."""
         return sum(parameter.numel() for parameter in model.parameters())
@@ -178,80 +132,10 @@ class Hook(BaseHook):
         del metrics_name
         return False
 
-    def _complete_collections(self) -> None:
-        self._name_modules_of_collections()
-        self._take_classes()
-
-    def _name_modules_of_collections(self) -> None:
-        """Turns the modules that were added to collections into patterns of their names."""
-        names = {
-            original_module(module): name
-            for root in self._watched()
-            for name, module, _ in root.named_modules()
-        }
-        for collection in self.collection_manager.get_collections().values():
-            for module, (inputs, outputs) in getattr(collection, "modules", {}).items():
-                name = names.get(original_module(module))
-                if name is None:
-                    self.logger.warning(
-                        f"Collection {collection.name} names a {type(module).__name__} that is in "
-                        "no registered module"
-                    )
-                    continue
-                if inputs:
-                    collection.include(_core.module_pattern(name, True, False))
-                if outputs:
-                    collection.include(_core.module_pattern(name, False, True))
-
-    def _take_classes(self) -> None:
-        """Lets patterns that match no name match the classes of modules; the core says which."""
-        roots = self._watched()
-        modules = [
-            (name, type(original_module(module)).__name__)
-            for root in roots
-            for name, module, _ in root.named_modules()
-        ]
-        names = [name for root in roots for name in root.gradient_names]
-        names += [name.removeprefix(self.GRADIENT_PREFIX) for name in names]
-
-        built_in = {
-            name: Collection.from_json(text).include_regex
-            for name, text in self._built_in().items()
-        }
-
-        def widen(patterns: list[str], kept: list[str]) -> None:
-            for number, pattern in enumerate(patterns):
-                if pattern in kept:
-                    continue
-                with contextlib.suppress(SMDebugValueError):  # No regex; that is told of later.
-                    patterns[number] = _core.with_classes(pattern, modules, names)
-
-        for name, collection in self.collection_manager.get_collections().items():
-            widen(collection.include_regex, built_in.get(name, []))
-        widen(self.include_regex, [])
-
-    def _hints(self) -> list[str]:
-        return sorted(
-            {
-                type(original_module(module)).__name__
-                for root in self._watched()
-                for _, module, _ in root.named_modules()
-            }
-        )
+    def _original(self, module: Any) -> Any:
+        return original_module(module)
 
     # Steps.
-
-    def set_mode(self, mode: ModeKeys | str) -> None:
-        """Steps from now on are of `mode`; a change of it ends the step."""
-        before = self.mode
-        super().set_mode(mode)
-        if self.mode is not before:
-            self._accumulation.end_step()
-            self._found_losses.end_step()
-            self._scaled_steps.end_step()
-
-    def _gathers(self) -> bool:
-        return self.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL)
 
     def _on_root_forward(self, watched: WatchedModule, traced: bool) -> None:
         """Starts a step, or goes on with one whose forward passes are not all done.
@@ -313,17 +197,15 @@ class Hook(BaseHook):
         self._scaled_steps.begin_step(self._attachment.has_gradients)
 
     def end_step(self) -> None:
-        """Ends the current step, so that its files appear; the next forward pass begins another.
-
-        Otherwise it ends with the next step, a change of the mode, or the hook. Scalars that are
-        saved before the next step still belong to it.
-        """
+        """Ends the current step, as any hook does; the next forward pass begins another."""
         super().end_step()
+        if self._backward is not None:
+            self._backward.forget()
+
+    def _on_step_end(self) -> None:
         self._accumulation.end_step()
         self._found_losses.end_step()
         self._scaled_steps.end_step()
-        if self._backward is not None:
-            self._backward.forget()
 
     def _belongs_to_next_step(self) -> bool:
         # As in smdebug 1.0: only what comes between a forward pass and its backward pass belongs
@@ -365,12 +247,6 @@ class Hook(BaseHook):
             name = f"{self.GRADIENT_PREFIX}{started.name}"
             self._core.skip(name, self._accumulation.misfit)
 
-    def _failed(self, part: str, error: Exception) -> bool:
-        must_raise = super()._failed(part, error)
-        if self._attachment is not None:
-            self._attachment.detach()
-        return must_raise
-
     def _tell_unused(self) -> None:
         for root in self._watched():
             if root.is_model and not root.has_run:
@@ -380,9 +256,12 @@ class Hook(BaseHook):
                     "training_step() of a LightningModule, are none"
                 )
 
-    def _detach(self) -> None:
+    def _detach_step(self) -> None:
         if self._attachment is not None:
             self._attachment.detach()
+
+    def _detach(self) -> None:
+        super()._detach()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -398,19 +277,6 @@ class Hook(BaseHook):
     @staticmethod
     def _describe(value: object) -> Description:
         return describe(value)
-
-    @counts_late
-    def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
-        """Saves a tensor as an output of what `tensor_name` names, if that is due.
-
-        Outputs of one name are numbered within a step.
-        """
-        if self._core is not None:
-            number = self._recorded[tensor_name]
-            self._recorded[tensor_name] += 1
-            self._core.save(f"{tensor_name}_output_{number}", tensor_value)
-        else:
-            self._is_of_this_process()
 
     def save_tensor(
         self,
@@ -448,19 +314,3 @@ class Hook(BaseHook):
 
     def _find_worker(self) -> Worker:
         return find_worker()
-
-    _answers: ClassVar[tuple[str, ...]] = (*BaseHook._answers, "forwards_per_step")
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._accumulation = Accumulation(1)
-        self._recorded = Counter()
-        self._roots = []
-        self._losses = []
-        self._found_losses = FoundLosses(self)
-        self.scaled = False
-        self._scaled_steps = ScaledSteps(self)
-        self._handles = []
-        self._attachment = None
-        self._backward = None
-        self._may_idle = False

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 
 from smdebug import _core
+from smdebug._hook.detached import reduce
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.watched import is_recomputing
 from smdebug.pytorch.wrapping import Listeners, Wrapping

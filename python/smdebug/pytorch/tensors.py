@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from smdebug import _core
-from smdebug.core.arrays import Description, describe_array
+from smdebug._hook.arrays import Description, describe_array
 
 # Where a tensor is not in plain memory of the CPU it is copied there first. One that takes more
 # than this as a dense tensor is not made dense.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 
 from smdebug import _core
-from smdebug.core.detached import reduce
+from smdebug._hook.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.compiled import is_compiled, original_module
 from smdebug.pytorch.contents import Sharded, last_that_learns, look_into

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Callable, Generic, Protocol, TypeVar
 
-from smdebug.core.making import making
+from smdebug._hook.making import making
 
 Listener = TypeVar("Listener")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Union
 
 from smdebug import _core
-from smdebug.core.checks import flag, integer, names, path, refuse_type
+from smdebug._internal.checks import flag, integer, names, path, refuse_type
 from smdebug.exceptions import SMDebugRuntimeError, SMDebugValueError
 from smdebug.trials.tensor import worker_of
 from smdebug.trials.trial import Trial

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from smdebug.core.checks import integers
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import integers
+from smdebug._internal.passed_on import passed_on
 
 if TYPE_CHECKING:
     from smdebug.trials.tensor import Tensor

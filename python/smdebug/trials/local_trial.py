@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from smdebug.core.checks import path
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import path
+from smdebug._internal.passed_on import passed_on
 from smdebug.trials.trial import StepRange, Trial
 
 __getattr__ = passed_on(__name__)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from smdebug.core.checks import text
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.checks import text
+from smdebug._internal.passed_on import passed_on
 from smdebug.trials.trial import StepRange, Trial
 
 __getattr__ = passed_on(__name__)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smdebug import _core
-from smdebug.core import checks
+from smdebug._internal import checks
 
 if TYPE_CHECKING:
     import pandas

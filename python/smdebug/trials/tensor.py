@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smdebug.core import html
-from smdebug.core.checks import flag, integer, refuse, refuse_type, text
+from smdebug._internal import html
+from smdebug._internal.checks import flag, integer, refuse, refuse_type, text
 from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import SMDebugNotImplementedError
 

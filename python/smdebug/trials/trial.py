@@ -7,8 +7,9 @@ from collections.abc import Iterable, KeysView
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from smdebug import _core
-from smdebug.core import html
-from smdebug.core.checks import flag, integer, integers, names, refuse_type, text
+from smdebug._internal import html
+from smdebug._internal.checks import flag, integer, integers, names, refuse_type, text
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection
 from smdebug.core.config_constants import (
     TRAINING_END_DELAY_REFRESH_DEFAULT,
@@ -16,7 +17,6 @@ from smdebug.core.config_constants import (
 )
 from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
 from smdebug.core.tensor import StepState
 from smdebug.exceptions import (
     MissingCollectionFiles,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from smdebug.core import checks
-from smdebug.core.passed_on import passed_on
+from smdebug._internal import checks
+from smdebug._internal.passed_on import passed_on
 from smdebug.exceptions import (
     SMDebugNotImplementedError,
     SMDebugTypeError,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from smdebug import _core
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection
 from smdebug.core.collection_manager import CollectionManager as BaseCollectionManager
-from smdebug.core.passed_on import passed_on
 
 __getattr__ = passed_on(__name__)
 
@@ -16,5 +16,4 @@ class CollectionManager(BaseCollectionManager):
     def __init__(self, create_default: bool = True) -> None:
         super().__init__()
         if create_default:
-            for text in _core.built_in_collections(4):
-                self.add(Collection.from_json(text))
+            self.add_built_in(_core.Framework.XGBOOST, Collection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 
 
 def find_worker() -> Worker:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Callable, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from smdebug import _core
-from smdebug.core.checks import refuse_type
+from smdebug._hook.fail_open import fails_once
+from smdebug._hook.rounds import Part, RoundHook
+from smdebug._hook.settings import Schedule, Setting
+from smdebug._hook.worker import Worker
+from smdebug._internal.checks import refuse_type
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.collection import Collection, CollectionKeys
-from smdebug.core.fail_open import fails_once
-from smdebug.core.hook import BaseHook
 from smdebug.core.modes import ModeKeys
-from smdebug.core.passed_on import passed_on
-from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import DEFAULT_SAVE_CONFIG_END_STEP as DEFAULT_SAVE_CONFIG_END_STEP
 from smdebug.core.save_config import (
     DEFAULT_SAVE_CONFIG_SAVE_STEPS as DEFAULT_SAVE_CONFIG_SAVE_STEPS,
@@ -24,8 +24,7 @@ from smdebug.core.save_config import (
 from smdebug.core.save_config import (
     DEFAULT_SAVE_CONFIG_START_STEP as DEFAULT_SAVE_CONFIG_START_STEP,
 )
-from smdebug.core.save_config import SaveConfig, SaveConfigMode
-from smdebug.core.worker import Worker
+from smdebug.core.save_config import SaveConfig
 from smdebug.exceptions import SMDebugError
 from smdebug.xgboost.data import load_data
 from smdebug.xgboost.distributed import find_worker
@@ -49,95 +48,82 @@ else:
 DEFAULT_INCLUDE_COLLECTIONS = [CollectionKeys.METRICS]
 DEFAULT_SAVE_CONFIG_INTERVAL = 10
 
-# The most that the end of a training waits for the writer.
-_SECONDS_TO_PUBLISH = 60
-
 # What the last column of SHAP values is of.
 _BIAS = "bias"
 
 
-class Hook(BaseHook, TrainingCallback):
+def _schedule(_: str, given: Schedule) -> SaveConfig:
+    return SaveConfig.parse(given or SaveConfig(save_interval=DEFAULT_SAVE_CONFIG_INTERVAL))
+
+
+def _parameters(name: str, given: Any) -> Any:
+    if given is not None and not isinstance(given, Mapping):
+        refuse_type(name, given, "a dict")
+    return given
+
+
+def _need_xgboost() -> None:
+    if _missing is not None:
+        raise SMDebugError(
+            f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
+        ) from _missing
+
+
+def _data(name: str, given: Any) -> Any:
+    _need_xgboost()
+    return load_data(name, given)
+
+
+class _Data(Setting[Any, Any]):
+    """A DMatrix, or what one is made of, which is kept until the first round."""
+
+    def __set__(self, instance: object, value: Any) -> None:
+        super().__set__(instance, value)
+        vars(instance).setdefault("_given_data", {})[self.name] = value
+
+
+class Hook(RoundHook, TrainingCallback):
     """Saves what XGBoost computes; a callback of `train`, `cv` and the scikit-learn classes.
 
     Each round is a step. At a round of which nothing is saved, the hook only counts it.
     """
 
-    _framework: ClassVar[int] = 4
+    _framework: ClassVar[_core.Framework] = _core.Framework.XGBOOST
     _default_collections: ClassVar[list[str]] = DEFAULT_INCLUDE_COLLECTIONS
 
-    def __init__(
-        self,
-        out_dir: str | os.PathLike[str] | None = None,
-        export_tensorboard: bool = False,
-        tensorboard_dir: str | os.PathLike[str] | None = None,
-        dry_run: bool = False,
-        reduction_config: ReductionConfig | None = None,
-        save_config: SaveConfig | SaveConfigMode | dict[ModeKeys, SaveConfigMode] | None = None,
-        include_regex: str | Iterable[str] | None = None,
-        include_collections: str | Iterable[Any] | None = None,
-        save_all: bool = False,
-        include_workers: str = "one",
-        hyperparameters: dict[str, Any] | None = None,
-        train_data: Any = None,
-        validation_data: Any = None,
-        *,
-        rules: str | Iterable[str] | None = None,
-        stop_on_rule: bool = False,
-    ) -> None:
-        if _missing is not None:
-            raise SMDebugError(
-                f"smdebug.xgboost.Hook needs XGBoost 1.7 or later, which is not here: {_missing}"
-            ) from _missing
-        if hyperparameters is not None and not isinstance(hyperparameters, Mapping):
-            refuse_type("hyperparameters", hyperparameters, "a dict")
-        self._told: set[str] = set()
+    save_config: Setting[Schedule, SaveConfig] = Setting(
+        "At which rounds tensors are saved; None: at every tenth.", _schedule, default=None
+    )
+    hyperparameters: Setting[Any, Any] = Setting(
+        "The parameters of the training, as a dict.", _parameters, default=None
+    )
+    train_data: Setting[Any, Any] = _Data(
+        "What SHAP values are computed on, as a DMatrix.", _data, default=None
+    )
+    validation_data: Setting[Any, Any] = _Data(
+        "What is predicted, and whose labels are saved, as a DMatrix.", _data, default=None
+    )
+
+    def _set_up(self) -> None:
+        _need_xgboost()
+        super()._set_up()
+
+    def _start_over(self) -> None:
+        super()._start_over()
         self._has_gone_elsewhere = False
         self._importance: FeatureImportance | None = None
-        self._begin_training()
-        self.hyperparameters = hyperparameters
-        self.train_data = train_data
-        self.validation_data = validation_data
-        super().__init__(
-            out_dir=out_dir,
-            export_tensorboard=export_tensorboard,
-            tensorboard_dir=tensorboard_dir,
-            dry_run=dry_run,
-            reduction_config=reduction_config,
-            save_config=save_config or SaveConfig(save_interval=DEFAULT_SAVE_CONFIG_INTERVAL),
-            include_regex=include_regex,
-            include_collections=include_collections,
-            save_all=save_all,
-            include_workers=include_workers,
-            rules=rules,
-            stop_on_rule=stop_on_rule,
-        )
+        self._forget_model()
 
-    # Data.
-
-    @property
-    def train_data(self) -> Any:
-        """What SHAP values are computed on, as a DMatrix."""
-        return self._train_data
-
-    @train_data.setter
-    def train_data(self, data: Any) -> None:
-        self._train_data = load_data("train_data", data)
-        self._given_train_data = data
-
-    @property
-    def validation_data(self) -> Any:
-        """What is predicted, and whose labels are saved, as a DMatrix."""
-        return self._validation_data
-
-    @validation_data.setter
-    def validation_data(self, data: Any) -> None:
-        self._validation_data = load_data("validation_data", data)
-        self._given_validation_data = data
+    def _forget_model(self) -> None:
+        self._rounds = 0
+        # The metrics of each data set, round by round.
+        self._evals_log: dict[str, dict[str, list[Any]]] = {}
+        self._features: list[str] | None = None
+        self._booster_kind: str | None = None
+        # Rounds that the model had before.
+        self._earlier_rounds = 0
 
     # What XGBoost calls.
-
-    # The metrics of each data set, round by round.
-    _evals_log: dict[str, dict[str, list[Any]]]
 
     def before_training(self, model: Any) -> Any:
         """Starts a training; what was trained before with the same hook keeps its steps."""
@@ -166,25 +152,12 @@ class Hook(BaseHook, TrainingCallback):
     def after_training(self, model: Any) -> Any:
         """Saves the last round if another callback has ended the training in it, and publishes."""
         self._save_missed_round(model)
-        if self._came_from_elsewhere:
-            self.close()  # Nobody else knows of it.
-        else:
-            self.flush(timeout=_SECONDS_TO_PUBLISH)
-            self._heed_rules()
+        self._end_training()
         return model
 
     def _begin_training(self) -> None:
-        # The step of the training's first round.
-        self._first_step = self.step + 1 if getattr(self, "_core", None) is not None else 0
-        self._rounds = 0
-        self._evals_log = {}
-        self._features: list[str] | None = None
-        self._booster_kind: str | None = None
-        # Rounds that the model had before.
-        self._earlier_rounds = 0
-        self._known_names: dict[tuple[str, ...], _core.TensorNames] = {}
-        # What saves a round, by the core's due_key.
-        self._parts: dict[int, list[Callable[..., None]]] = {}
+        super()._begin_training()
+        self._forget_model()
 
     @fails_once
     def _save_missed_round(self, model: Any) -> None:
@@ -202,11 +175,9 @@ class Hook(BaseHook, TrainingCallback):
             return
         core = self._core
         assert core is not None
-        self._given_train_data = self._given_validation_data = None
+        self._given_data.clear()
         self._save_metrics(core)
-        parts = self._parts.get(core.due_key)
-        if parts is None:
-            parts = self._find_parts(core, model)
+        parts = self._due_parts(core, lambda: self._names(_booster_of(model)))
         # Early stopping may have cut the model back to its best round.
         if parts and model.num_boosted_rounds() - self._earlier_rounds > epoch:
             booster = _booster_of(model)
@@ -214,15 +185,7 @@ class Hook(BaseHook, TrainingCallback):
                 save(core, booster)
         core.end_step()
 
-    def _find_parts(self, core: _core.Hook, model: Any) -> list[Callable[..., None]]:
-        """What saves the rest of a round; the same for all rounds at which the same is due."""
-        names_of = self._names(_booster_of(model))
-        parts = [part for part, names in names_of.items() if any(core.are_due(names))]
-        self._parts[core.due_key] = parts
-        return parts
-
-    def _names(self, booster: Any) -> dict[Callable[..., None], list[str]]:
-        """The names of what each part saves."""
+    def _names(self, booster: Any) -> dict[Part, list[str]]:
         features = self._feature_names(booster)
         given = list(self.hyperparameters or {"any": None})
         return {
@@ -253,12 +216,6 @@ class Hook(BaseHook, TrainingCallback):
 
     # Parts of a round.
 
-    def _handles(self, names: tuple[str, ...]) -> _core.TensorNames:
-        """What the core knows `names` by, which it need not look up again."""
-        if names not in self._known_names:
-            self._known_names[names] = _core.TensorNames(names)
-        return self._known_names[names]
-
     @fails_once
     def _save_metrics(self, core: _core.Hook) -> None:
         names, values = [], []
@@ -286,15 +243,15 @@ class Hook(BaseHook, TrainingCallback):
 
     @fails_once
     def _save_predictions(self, core: _core.Hook, booster: Any) -> None:
-        if self._validation_data is None:
+        if self.validation_data is None:
             self._tell_once("To save predictions, give the hook `validation_data`")
             return
-        core.save("predictions", _predict(booster, self._validation_data))
+        core.save("predictions", _predict(booster, self.validation_data))
 
     @fails_once
     def _save_labels(self, core: _core.Hook, booster: Any) -> None:
         del booster
-        data = self._validation_data
+        data = self.validation_data
         labels = [] if data is None else data.get_label()
         if not len(labels):
             self._tell_once("To save labels, give the hook `validation_data` with labels")
@@ -328,11 +285,11 @@ class Hook(BaseHook, TrainingCallback):
 
     @fails_once
     def _save_shap(self, core: _core.Hook, booster: Any) -> None:
-        if self._train_data is None:
+        if self.train_data is None:
             self._tell_once("To save SHAP values, give the hook `train_data`")
             return
         # (rows, features + 1), or (rows, classes, features + 1).
-        shap = _predict(booster, self._train_data, pred_contribs=True)
+        shap = _predict(booster, self.train_data, pred_contribs=True)
         core.save_as(self._shap_names("full_shap", booster), shap)
         rows = tuple(range(shap.ndim - 1))
         for kind, change in (("average_shap", np.abs), ("average_shap_signed", np.asarray)):
@@ -341,20 +298,16 @@ class Hook(BaseHook, TrainingCallback):
                 average = np.mean(change(shap), axis=rows, dtype=np.float64)
                 core.save_items(self._handles(tuple(names)), average.astype(np.float32))
 
-    def _tell_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self.logger.warning(text)
-
     # Where it runs.
 
     def _find_worker(self) -> Worker:
         return find_worker()
 
-    _answers: ClassVar[tuple[str, ...]] = (*BaseHook._answers, "hyperparameters")
-
     # A hook that has not begun goes to the workers of a cluster with what it was given, as those
     # of Dask need. A copy of it for any other purpose does nothing.
+
+    def _answers(self) -> dict[str, Any]:
+        return {**super()._answers(), "train_data": None, "validation_data": None}
 
     def __getstate__(self) -> dict[str, Any]:
         if self._has_begun or self._closed:
@@ -363,32 +316,18 @@ class Hook(BaseHook, TrainingCallback):
             self._core.abandon()  # The run is of those that it goes to.
             self._core = self._guard = None
         self._has_gone_elsewhere = True
-        built_in = self._built_in()
-        collections = (c.to_json() for c in self.collection_manager.get_collections().values())
+        data = {name: self._portable(name) for name in ("train_data", "validation_data")}
         return {
             "is_sent": True,
-            "out_dir": self.out_dir,
-            "export_tensorboard": self.tensorboard_dir is not None,
-            "tensorboard_dir": self.tensorboard_dir,
-            "dry_run": self.dry_run,
-            "reduction_config": self.reduction_config,
-            "save_config": self.save_config,
-            "include_regex": self.include_regex,
-            "include_collections": self.include_collections,
-            "save_all": self.save_all,
-            "include_workers": self.include_workers,
-            "hyperparameters": self.hyperparameters,
-            "train_data": self._portable("train_data", self._given_train_data),
-            "validation_data": self._portable("validation_data", self._given_validation_data),
-            "rules": self.rules,
-            "stop_on_rule": self.stop_on_rule,
-            "collections": [text for text in collections if text not in built_in.values()],
+            "settings": {**self._taken(), **data},
+            "collections": self._changed(),
             "mode": self.mode.value,
         }
 
-    def _portable(self, what: str, data: Any) -> Any:
+    def _portable(self, what: str) -> Any:
         from xgboost import DMatrix
 
+        data = self._given_data.get(what)
         if not isinstance(data, DMatrix):
             return data
         self._tell_once(
@@ -398,39 +337,30 @@ class Hook(BaseHook, TrainingCallback):
         return None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._told = set()
-        self._has_gone_elsewhere = False
-        self._train_data = self._validation_data = None
-        self._given_train_data = self._given_validation_data = None
-        super().__setstate__(state)
-        self._begin_training()
-        settings = dict(state)
-        if not settings.pop("is_sent", False):
+        if "is_sent" not in state:
+            super().__setstate__(state)
             return
-        collections, mode = settings.pop("collections"), settings.pop("mode")
         self._came_from_elsewhere = True
         try:
-            Hook.__init__(self, **settings)
-            for text in collections:
+            Hook.__init__(self, **state["settings"])
+            for text in state["collections"]:
                 self.add_collection(Collection.from_json(text))
-            self.mode = ModeKeys(mode)
+            self.mode = ModeKeys(state["mode"])
         except Exception as error:
             if _core.is_strict():
                 raise
-            super().__setstate__(state)
+            data = {"train_data": None, "validation_data": None}
+            super().__setstate__({**state, "settings": {**state["settings"], **data}})
             self.logger.error(f"smdebug saves nothing here: {error!r}")
 
     def __copy__(self) -> Hook:
-        return self._inert()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Hook:
-        del memo
-        return self._inert()
-
-    def _inert(self) -> Hook:
         made = type(self).__new__(type(self))
         made.__setstate__(super().__getstate__())
         return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hook:
+        del memo
+        return self.__copy__()
 
     def _close(self, how: str, *ending: str) -> None:
         if self._core is None and self._has_gone_elsewhere:

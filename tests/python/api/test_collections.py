@@ -13,8 +13,8 @@ from smdebug.core.collection_manager import CollectionManager
 from smdebug.exceptions import SMDebugError, SMDebugTypeError, SMDebugValueError
 
 
-@pytest.mark.parametrize("framework", range(5))
-def test_the_core_writes_and_reads_the_same_json(framework: int) -> None:
+@pytest.mark.parametrize("framework", _core.Framework)
+def test_the_core_writes_and_reads_the_same_json(framework: _core.Framework) -> None:
     built_in = _core.built_in_collections(framework)
     assert built_in
     for text in built_in:

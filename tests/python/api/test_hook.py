@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import smdebug.pytorch as smd  # noqa: E402
-from smdebug.core import arrays  # noqa: E402
+from smdebug._hook import arrays  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
 from smdebug.core.logger import get_logger  # noqa: E402
 from smdebug.exceptions import (  # noqa: E402

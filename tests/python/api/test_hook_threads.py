@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import smdebug.pytorch as smd  # noqa: E402
-from smdebug.core import making  # noqa: E402
+from smdebug._hook import making  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
 from smdebug.pytorch.wrapping import Listeners  # noqa: E402
 from support.log import logged  # noqa: E402

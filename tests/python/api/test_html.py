@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from smdebug.core import html
+from smdebug._internal import html
 from smdebug.core.collection import Collection
 from smdebug.trials import create_trial
 from support.native_run import NativeRun, make_run

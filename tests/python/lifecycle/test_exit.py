@@ -123,7 +123,7 @@ def test_a_run_that_was_killed_before_its_first_step_says_so(
 
 def test_a_job_of_which_a_worker_never_came_opens(run_script: RunScript, run_dir: Path) -> None:
     text = """
-from smdebug.core.worker import Worker
+from smdebug._hook.worker import Worker
 smd.Hook._find_worker = lambda self: Worker.of_rank(0, 2)
 hook = make_hook(save_all=True, include_workers="all")
 net = nn.Linear(2, 1)
@@ -362,7 +362,7 @@ def test_a_handler_that_restores_ours_ends_the_process(
 
 STUCK = """
 import ctypes
-from smdebug.core import endings
+from smdebug._hook import endings
 endings.GRACE_SECONDS = 0.2
 hook = make_hook(save_all=True)
 net = nn.Linear(2, 1)

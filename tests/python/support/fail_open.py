@@ -45,7 +45,7 @@ class Core:
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Puts itself into all modules of the package but the one that the core calls itself."""
         for name, module in list(sys.modules.items()):
-            if name == "smdebug.core.native_log":
+            if name == "smdebug._internal.native_log":
                 continue
             if name.startswith("smdebug.") and vars(module).get("_core") is _core:
                 monkeypatch.setattr(module, "_core", self)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from smdebug import _core
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.core.sagemaker_utils import is_sagemaker_job
 
 __getattr__ = passed_on(__name__)

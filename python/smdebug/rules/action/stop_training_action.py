@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smdebug.core.passed_on import passed_on
+from smdebug._internal.passed_on import passed_on
 from smdebug.rules.action.core_action import CoreAction
 
 __getattr__ = passed_on(__name__)

@@ -7,6 +7,11 @@ from typing import Any, ClassVar
 _MINUTE_US = 60_000_000
 
 
+def _parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments among the local variables of a constructor that has no others."""
+    return {name: given[name] for name in given if name not in ("self", "__class__")}
+
+
 class ProfilerRuleBase:
     """A rule by the name of its class, and its parameters.
 
@@ -47,14 +52,7 @@ class BatchSize(ProfilerRuleBase):
         window: int = 500,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            cpu_threshold_p95=cpu_threshold_p95,
-            gpu_threshold_p95=gpu_threshold_p95,
-            gpu_memory_threshold_p95=gpu_memory_threshold_p95,
-            patience=patience,
-            window=window,
-            scan_interval_us=scan_interval_us,
-        )
+        super().__init__(**_parameters(locals()))
 
 
 class CPUBottleneck(ProfilerRuleBase):
@@ -70,13 +68,7 @@ class CPUBottleneck(ProfilerRuleBase):
         patience: int = 1000,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            threshold=threshold,
-            gpu_threshold=gpu_threshold,
-            cpu_threshold=cpu_threshold,
-            patience=patience,
-            scan_interval_us=scan_interval_us,
-        )
+        super().__init__(**_parameters(locals()))
 
 
 class Dataloader(ProfilerRuleBase):
@@ -88,11 +80,7 @@ class Dataloader(ProfilerRuleBase):
         max_threshold: float = 200,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            min_threshold=min_threshold,
-            max_threshold=max_threshold,
-            scan_interval_us=scan_interval_us,
-        )
+        super().__init__(**_parameters(locals()))
         self.min_threshold = min_threshold
         self.max_threshold = max_threshold
         self.scan_interval_us = scan_interval_us
@@ -108,9 +96,7 @@ class GPUMemoryIncrease(ProfilerRuleBase):
         window: int = 10,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            increase=increase, patience=patience, window=window, scan_interval_us=scan_interval_us
-        )
+        super().__init__(**_parameters(locals()))
 
 
 class IOBottleneck(ProfilerRuleBase):
@@ -126,13 +112,7 @@ class IOBottleneck(ProfilerRuleBase):
         patience: int = 1000,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            threshold=threshold,
-            gpu_threshold=gpu_threshold,
-            io_threshold=io_threshold,
-            patience=patience,
-            scan_interval_us=scan_interval_us,
-        )
+        super().__init__(**_parameters(locals()))
 
 
 class LoadBalancing(ProfilerRuleBase):
@@ -143,7 +123,7 @@ class LoadBalancing(ProfilerRuleBase):
     def __init__(
         self, threshold: float = 0.5, patience: int = 1000, scan_interval_us: int = _MINUTE_US
     ) -> None:
-        super().__init__(threshold=threshold, patience=patience, scan_interval_us=scan_interval_us)
+        super().__init__(**_parameters(locals()))
 
 
 class LowGPUUtilization(ProfilerRuleBase):
@@ -159,27 +139,21 @@ class LowGPUUtilization(ProfilerRuleBase):
         patience: int = 1000,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            threshold_p95=threshold_p95,
-            threshold_p5=threshold_p5,
-            window=window,
-            patience=patience,
-            scan_interval_us=scan_interval_us,
-        )
+        super().__init__(**_parameters(locals()))
 
 
 class MaxInitializationTime(ProfilerRuleBase):
     """Fires if no step has come for `threshold` minutes."""
 
     def __init__(self, threshold: float = 20, scan_interval_us: int = _MINUTE_US) -> None:
-        super().__init__(threshold=threshold, scan_interval_us=scan_interval_us)
+        super().__init__(**_parameters(locals()))
 
 
 class OverallSystemUsage(ProfilerRuleBase):
     """Never fires; reports how much each machine is used."""
 
     def __init__(self, scan_interval_us: int = _MINUTE_US) -> None:
-        super().__init__(scan_interval_us=scan_interval_us)
+        super().__init__(**_parameters(locals()))
 
 
 class StepOutlier(ProfilerRuleBase):
@@ -192,9 +166,7 @@ class StepOutlier(ProfilerRuleBase):
         n_outliers: int = 10,
         scan_interval_us: int = _MINUTE_US,
     ) -> None:
-        super().__init__(
-            stddev=stddev, mode=mode, n_outliers=n_outliers, scan_interval_us=scan_interval_us
-        )
+        super().__init__(**_parameters(locals()))
 
 
 _REPORTED: tuple[type[ProfilerRuleBase], ...] = (

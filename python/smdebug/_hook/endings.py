@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any, Callable
 from smdebug import _core
 
 if TYPE_CHECKING:
-    from smdebug.core.hook import BaseHook
+    from smdebug._hook.life import HookLife
 
 # From a SIGTERM to the end of a process whose main thread does not get to it.
 GRACE_SECONDS = 10.0
 
 _error_before: BaseException | None = None
 _was_asked_to_end = False
-_open: weakref.WeakSet[BaseHook] = weakref.WeakSet()
+_open: weakref.WeakSet[HookLife] = weakref.WeakSet()
 # The outermost frame of the last call of sys.exit, and what it was given.
 _exit: tuple[FrameType, object] | None = None
 _heeds_exit = False
 
 
-def close_at_end(hook: BaseHook) -> None:
+def close_at_end(hook: HookLife) -> None:
     """Closes `hook` when the process ends, unless it is gone by then.
 
     SIGTERM is caught only where nobody else does; the process still ends by it, also if its main
@@ -50,7 +50,7 @@ def close_at_end(hook: BaseHook) -> None:
         _core.guard_termination(GRACE_SECONDS)
 
 
-def open_hooks() -> list[BaseHook]:
+def open_hooks() -> list[HookLife]:
     """The hooks that are still there."""
     return list(_open)
 

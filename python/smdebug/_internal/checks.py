@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from smdebug import _core
 from smdebug.exceptions import SMDebugTypeError, SMDebugValueError
 
 # The largest number that the core has.
@@ -25,25 +26,12 @@ def refuse_type(key: str, value: object, allowed: str) -> NoReturn:
 
 def whole_number(key: str, value: object, least: int | None = None) -> int:
     """The number that `value` is or spells: 100, "100" and 100.0, but not True or 2.5."""
-    allowed = "a whole number" if least is None else f"a whole number of at least {least}"
-    number: int | None = None
-    if isinstance(value, (str, float)):
-        try:
-            number = int(value)
-        except (ValueError, OverflowError):
-            refuse(key, value, allowed)
-        if isinstance(value, float) and number != value:
-            refuse(key, value, allowed)
-    elif not isinstance(value, bool):
-        try:
-            number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            refuse(key, value, allowed)
-    if number is None or (least is not None and number < least):
-        refuse(key, value, allowed)
-    if least is not None and number > MOST:
-        refuse(key, value, f"{allowed} and at most {MOST}")
-    return number
+    spelt = str(value)
+    if isinstance(value, float) and value.is_integer():
+        spelt = str(int(value))
+    elif hasattr(value, "__index__") and not isinstance(value, bool):
+        spelt = str(operator.index(value))
+    return _core.whole_number(key, spelt, least)
 
 
 def integer(key: str, value: object, allowed: str = "a whole number") -> int:
@@ -75,22 +63,13 @@ def not_negative(key: str, value: object) -> float:
     return float(value)
 
 
-def boolean(key: str, value: object) -> bool:
-    """The boolean that `value` is or spells: True, "true", 1 and "1"; likewise False."""
-    text = str(value).strip().lower()
-    if isinstance(value, (bool, int, str)):
-        if text in ("true", "1"):
-            return True
-        if text in ("false", "0"):
-            return False
-    refuse(key, value, "true or false")
-
-
 def flag(key: str, value: object) -> bool:
     """The boolean that `value` is, also as 0 or 1; a string is none."""
     if isinstance(value, (str, bytes)):
         refuse_type(key, value, "True or False")
-    return boolean(key, value)
+    if not isinstance(value, int) or value not in (0, 1):
+        refuse(key, value, "true or false")
+    return bool(value)
 
 
 def text(key: str, value: object, allowed: str = "a string") -> str:
