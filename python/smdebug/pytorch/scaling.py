@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 
-from smdebug.core.detached import reduce
+from smdebug._hook.detached import reduce
 from smdebug.pytorch import compiled
 from smdebug.pytorch.optimizers import GradScaler
 from smdebug.pytorch.tensors import is_sharded
