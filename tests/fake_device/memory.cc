@@ -113,7 +113,9 @@ at::Tensor OnHost(const c10::Storage& storage, const at::Tensor& like) {
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(like.sizes(), like.strides(),
                               like.storage_offset());
-  impl->set_wrapped_number(like.unsafeGetTensorImpl()->is_wrapped_number());
+  if (like.unsafeGetTensorImpl()->is_wrapped_number()) {
+    impl->set_wrapped_number(true);
+  }
   if (like.is_conj()) impl->_set_conj(true);
   if (like.is_neg()) impl->_set_neg(true);
   return tensor;

@@ -35,7 +35,9 @@ at::Tensor OnDevice(const c10::Storage& storage, const at::Tensor& host) {
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(host.sizes(), host.strides(),
                               host.storage_offset());
-  impl->set_wrapped_number(host.unsafeGetTensorImpl()->is_wrapped_number());
+  if (host.unsafeGetTensorImpl()->is_wrapped_number()) {
+    impl->set_wrapped_number(true);
+  }
   if (host.is_conj()) impl->_set_conj(true);
   if (host.is_neg()) impl->_set_neg(true);
   return tensor;
@@ -342,6 +344,11 @@ void RecordStream(at::Tensor& self, at::Stream stream) {
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&RunOnCpu>());
+}
+
+// It may be asked for, and changes nothing.
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, library) {
+  library.fallback(torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
