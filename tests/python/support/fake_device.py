@@ -85,14 +85,18 @@ class FakeDevice:
         """Uses of memory on any thread that nothing put in order."""
         return self.training["races"] + self.others["races"]
 
+    def hold(self, on: bool) -> None:
+        """Whether late copies are kept from being carried out."""
+        self._library.fake_device_hold(int(on))
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """No late copy is carried out."""
-        self._library.fake_device_hold(1)
+        self.hold(True)
         try:
             yield
         finally:
-            self._library.fake_device_hold(0)
+            self.hold(False)
 
 
 def unavailable() -> str | None:

@@ -29,6 +29,7 @@ def device(loaded: FakeDevice) -> Iterator[FakeDevice]:
     """Counting from 0; the test is what trains."""
     loaded.reset()
     yield loaded
+    loaded.hold(False)
 
 
 @pytest.fixture(autouse=True)
