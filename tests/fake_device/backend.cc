@@ -1,9 +1,9 @@
 // Tells PyTorch about the fake device: memory, streams, events.
+#include <cstring>
+
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-
-#include <cstring>
 
 #include "counts.h"
 #include "memory.h"
@@ -54,7 +54,8 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
                                       bool /*high*/) const override {
     return getNewStream(device, 0);
   }
-  c10::Stream getNewStream(c10::Device device, int /*priority*/) const override {
+  c10::Stream getNewStream(c10::Device device,
+                           int /*priority*/) const override {
     return StreamOf(Streams::Get().NewStream(IndexOf(device)));
   }
   c10::Stream exchangeStream(c10::Stream stream) const override {

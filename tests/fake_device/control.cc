@@ -30,8 +30,6 @@ int64_t fake_device_alive(int what) {
 void fake_device_reset() { fake_device::ResetCounts(); }
 
 // While the device is held, it carries out no copy that nobody waits for.
-void fake_device_hold(int held) {
-  fake_device::Streams::Get().Hold(held != 0);
-}
+void fake_device_hold(int held) { fake_device::Streams::Get().Hold(held != 0); }
 
 }  // extern "C"

@@ -1,10 +1,10 @@
 #include "counts.h"
 
-#include <torch/csrc/autograd/graph_task.h>
-
 #include <array>
 #include <atomic>
 #include <thread>
+
+#include <torch/csrc/autograd/graph_task.h>
 
 namespace fake_device {
 namespace {
@@ -17,14 +17,22 @@ std::array<std::atomic<int64_t>, kAlive> alive;
 std::atomic<std::thread::id> training_thread = std::this_thread::get_id();
 
 constexpr std::array<const char*, kCounts> kCountNames = {
-    "host_to_device",         "host_to_device_bytes",
-    "device_to_host",         "device_to_host_bytes",
-    "late_device_to_host",    "late_device_to_host_bytes",
-    "device_synchronisations", "stream_synchronisations",
-    "event_synchronisations", "event_queries",
-    "event_records",          "stream_waits",
-    "values",                 "allocations",
-    "pinned_allocations",     "races"};
+    "host_to_device",
+    "host_to_device_bytes",
+    "device_to_host",
+    "device_to_host_bytes",
+    "late_device_to_host",
+    "late_device_to_host_bytes",
+    "device_synchronisations",
+    "stream_synchronisations",
+    "event_synchronisations",
+    "event_queries",
+    "event_records",
+    "stream_waits",
+    "values",
+    "allocations",
+    "pinned_allocations",
+    "races"};
 
 constexpr std::array<const char*, kAlive> kAliveNames = {
     "allocations", "bytes", "pinned_allocations", "pinned_bytes",
@@ -63,6 +71,8 @@ const char* NameOf(Count what) {
   return kCountNames[static_cast<size_t>(what)];
 }
 
-const char* NameOf(Alive what) { return kAliveNames[static_cast<size_t>(what)]; }
+const char* NameOf(Alive what) {
+  return kAliveNames[static_cast<size_t>(what)];
+}
 
 }  // namespace fake_device

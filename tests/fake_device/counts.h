@@ -17,9 +17,9 @@ enum class Count {
   kEventSynchronisations,
   kEventQueries,
   kEventRecords,
-  kStreamWaits,    // Of one stream for an event of another; the host goes on.
-  kValues,         // item(), equal(), nonzero() ...: the host waits for a value.
-  kAllocations,    // Of device memory.
+  kStreamWaits,  // Of one stream for an event of another; the host goes on.
+  kValues,       // item(), equal(), nonzero() ...: the host waits for a value.
+  kAllocations,  // Of device memory.
   kPinnedAllocations,
   kRaces,  // Reads and writes of which nothing says which one comes first.
   kNumCounts,
@@ -43,7 +43,8 @@ void Add(Alive what, int64_t number);
 int64_t Counted(Count what, bool training);
 int64_t AliveNow(Alive what);
 
-/// Sets every count to 0. The calling thread is the training thread from now on.
+/// Sets every count to 0. The calling thread is the training thread from now
+/// on.
 void ResetCounts();
 
 const char* NameOf(Count what);

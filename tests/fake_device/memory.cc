@@ -1,9 +1,9 @@
 #include "memory.h"
 
-#include <c10/core/CPUAllocator.h>
-
 #include <functional>
 #include <mutex>
+
+#include <c10/core/CPUAllocator.h>
 
 #include "counts.h"
 #include "streams.h"
@@ -56,17 +56,16 @@ c10::DataPtr TakeMemory(c10::Storage host, c10::Device device) {
   void* const data = host.mutable_data();
   if (data == nullptr) return {nullptr, device};
   const StreamKey stream = Streams::Current(device.index());
-  auto holder =
-      std::make_unique<Holder>(std::make_shared<Block>(std::move(host), stream));
+  auto holder = std::make_unique<Holder>(
+      std::make_shared<Block>(std::move(host), stream));
   return {data, holder.release(), &Release, device};
 }
 
 c10::DataPtr NewMemory(size_t bytes, c10::Device device) {
   if (bytes == 0) return {nullptr, device};
-  return TakeMemory(
-      c10::Storage(c10::Storage::use_byte_size_t(), bytes,
-                   c10::GetCPUAllocator()->allocate(bytes)),
-      device);
+  return TakeMemory(c10::Storage(c10::Storage::use_byte_size_t(), bytes,
+                                 c10::GetCPUAllocator()->allocate(bytes)),
+                    device);
 }
 
 std::shared_ptr<Block> BlockOf(const c10::Storage& storage) {

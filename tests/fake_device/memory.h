@@ -1,13 +1,13 @@
 // Memory of the fake device, which is the host's, and pinned memory.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <c10/core/Storage.h>
-
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Storage.h>
 
 namespace fake_device {
 

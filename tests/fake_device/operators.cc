@@ -1,14 +1,14 @@
 // Operators on the fake device: each runs as it does on the CPU, over the same
 // memory, so that its results are those of the CPU bit by bit.
-#include <ATen/EmptyTensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/stack.h>
-#include <torch/library.h>
-
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <torch/library.h>
 
 #include "counts.h"
 #include "memory.h"
@@ -30,8 +30,8 @@ at::Tensor HostView(const at::Tensor& tensor) {
 // A device tensor over `storage` like `host`.
 at::Tensor OnDevice(const c10::Storage& storage, const at::Tensor& host) {
   auto tensor = at::detail::make_tensor<c10::TensorImpl>(
-      c10::Storage(storage),
-      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), host.dtype());
+      c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+      host.dtype());
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(host.sizes(), host.strides(),
                               host.storage_offset());
@@ -119,8 +119,7 @@ class Call {
     Visit(tensor.device());
     c10::Storage& host = hosts_[tensor.storage().unsafeGetStorageImpl()];
     if (!host) {
-      host = Borrow(tensor.storage().mutable_data(),
-                                 tensor.storage().nbytes());
+      host = Borrow(tensor.storage().mutable_data(), tensor.storage().nbytes());
       devices_.emplace(host.unsafeGetStorageImpl(), tensor.storage());
     }
     if (const auto block = BlockOf(tensor.storage())) {
@@ -178,12 +177,17 @@ class Call {
   // Whether the host has to know values: it is given some, or they say how
   // large the result is.
   bool NeedsValues(size_t first) const {
-    static const auto& names = *new std::set<std::string>{
-        "aten::_local_scalar_dense", "aten::equal",
-        "aten::nonzero",             "aten::masked_select",
-        "aten::_unique",             "aten::_unique2",
-        "aten::unique_dim",          "aten::unique_consecutive",
-        "aten::bincount",            "aten::repeat_interleave"};
+    static const auto& names =
+        *new std::set<std::string>{"aten::_local_scalar_dense",
+                                   "aten::equal",
+                                   "aten::nonzero",
+                                   "aten::masked_select",
+                                   "aten::_unique",
+                                   "aten::_unique2",
+                                   "aten::unique_dim",
+                                   "aten::unique_consecutive",
+                                   "aten::bincount",
+                                   "aten::repeat_interleave"};
     const std::string& name = op_.schema().name();
     if (names.contains(name)) return !lent_.empty();
     if (!name.starts_with("aten::index") &&
@@ -236,8 +240,7 @@ void CopyToHost(at::Tensor& to, const at::Tensor& from, bool non_blocking) {
         {.source = BlockOf(from.storage()),
          .target = std::move(pinned),
          .from = HostView(from),
-           .to = OnHost(
-             Borrow(target.mutable_data(), target.nbytes()), to),
+         .to = OnHost(Borrow(target.mutable_data(), target.nbytes()), to),
          .snapshot = {}},
         Streams::Current(device));
     return;
@@ -334,7 +337,6 @@ at::Tensor& SetTensor(at::Tensor& self, const at::Tensor& source) {
   return SetStorage(self, source.storage(), source.storage_offset(),
                     source.sizes(), source.strides());
 }
-
 
 void RecordStream(at::Tensor& self, at::Stream stream) {
   if (const auto block = BlockOf(self.storage())) {

@@ -2,14 +2,14 @@
 // host does not wait for.
 #pragma once
 
-#include <c10/core/Stream.h>
-
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include <c10/core/Stream.h>
 
 #include "memory.h"
 
@@ -34,8 +34,8 @@ struct LateCopy {
   std::vector<char> snapshot;  // Of the source, once others may change it.
 };
 
-/// Computations are done at once, by the host, whatever stream they are for. Late
-/// copies wait in their stream, with the recordings and waits behind them,
+/// Computations are done at once, by the host, whatever stream they are for.
+/// Late copies wait in their stream, with the recordings and waits behind them,
 /// until a thread of the device carries them out: as late as the device is
 /// held. A late copy reads its source when it is carried out, or when another
 /// stream waits for it and may go on to change the source. So a program that
