@@ -38,7 +38,46 @@ TensorHook::TensorHook(HookConfig config, const Worker& worker, nb::tuple types,
     : core_(std::make_unique<Hook>(std::move(config), worker)),
       borrower_(std::move(types), std::move(differs), std::move(describe)) {}
 
+void TensorHook::TakeElsewhere(nb::object taker, bool takes_all) {
+  take_ = taker.attr("take");
+  gather_ = taker.attr("gather");
+  settle_ = taker.attr("settle");
+  takes_all_ = takes_all;
+}
+
+void TensorHook::Settle(bool is_urgent) {
+  if (!has_taken_) return;
+  has_taken_ = false;
+  Try("tensors on a device", [&] {
+    if (nb::cast<bool>(settle_(is_urgent))) has_taken_ = true;
+  });
+}
+
+bool TensorHook::IsTaken(std::string_view name, nb::handle tensor,
+                         const Manner& manner) {
+  bool is_taken = true;  // What has failed is counted.
+  Try(name, [&] {
+    const nb::object collections = manner.collections == nullptr
+                                       ? nb::none()
+                                       : nb::cast(*manner.collections);
+    // Before the call: it may have taken something and fail in the next thing.
+    has_taken_ = true;
+    is_taken =
+        nb::cast<bool>(take_(nb::str(name.data(), name.size()), tensor,
+                             collections, manner.next_step, manner.is_stable));
+  });
+  return is_taken;
+}
+
+bool TensorHook::BorrowOrOffer(std::string_view name, nb::handle tensor,
+                               BorrowedTensor& borrowed, const Manner& manner) {
+  if (!takes_all_ && borrower_.BorrowAtHand(tensor, borrowed)) return true;
+  if (take_.is_valid() && IsTaken(name, tensor, manner)) return false;
+  return Borrow(name, tensor, borrowed);
+}
+
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
+  Settle(/*is_urgent=*/false);
   ++steps_begun_;
   {
     const GilRelease released;
@@ -54,6 +93,7 @@ bool TensorHook::BeginStep(std::optional<int64_t> number) {
 }
 
 bool TensorHook::BeginIdleStep() {
+  Settle(/*is_urgent=*/false);
   if (!core_->BeginIdleStep()) return false;
   ++steps_begun_;
   return true;
@@ -83,7 +123,7 @@ void TensorHook::SaveNamed(Name& name, std::string_view text,
                            nb::handle tensor) {
   if (!core_->Offer(name)) return;
   BorrowedTensor borrowed;
-  if (!Borrow(text, tensor, borrowed)) return;
+  if (!BorrowOrOffer(text, tensor, borrowed, {})) return;
   const GilRelease released;
   core_->Save(name, borrowed.view());
 }
@@ -101,10 +141,14 @@ void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
     TensorName& name = names[i];
     if (!core_->Offer(name)) continue;
     BorrowedTensor borrowed;
-    if (!Borrow(name.text(), tensors[i], borrowed)) continue;
+    if (!BorrowOrOffer(name.text(), tensors[i], borrowed,
+                       {.is_stable = true})) {
+      continue;
+    }
     due_names.push_back(&name);
     due.push_back(std::move(borrowed));
   }
+  if (has_taken_) Try("tensors on a device", [&] { gather_(); });
   const GilRelease released;
   for (size_t i = 0; i < due.size(); ++i) {
     core_->Save(*due_names[i], due[i].view());
@@ -164,7 +208,10 @@ void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
                             const std::vector<std::string>& collections,
                             bool next_step) {
   BorrowedTensor borrowed;
-  if (!Borrow(name, tensor, borrowed)) return;
+  if (!BorrowOrOffer(name, tensor, borrowed,
+                     {.collections = &collections, .next_step = next_step})) {
+    return;
+  }
   const std::vector<std::string_view> views(collections.begin(),
                                             collections.end());
   const GilRelease released;

@@ -60,6 +60,20 @@ class TensorHook {
     return is_done;
   }
 
+  // Has `taker` offered each tensor that is saved and not in plain memory, or
+  // each that is if it `takes_all`: take(name, tensor, collections, next_step,
+  // is_stable) gives True if it saves it itself. What is stable does not change
+  // before gather() is called. settle(is_urgent) comes before the step ends,
+  // for all that was taken and has not been handed to the core; it gives True
+  // if that may wait for the next step, which nothing may if it is urgent.
+  void TakeElsewhere(nanobind::object taker, bool takes_all);
+
+  // The taker has taken something else than what it was offered.
+  void ExpectSettling() noexcept { has_taken_ = true; }
+
+  // Has the taker hand over what it took, before something that ends a step.
+  void Settle(bool is_urgent = true);
+
   // Starts the next step, or step `number`; tells whether anything is due. Then
   // there is time to pass on what the core has logged.
   bool BeginStep(std::optional<int64_t> number);
@@ -106,13 +120,30 @@ class TensorHook {
   // Saves the items of `all`, which has one axis, under their names.
   void SaveEach(TensorNames& names, const TensorView& all);
 
-  // False if `tensor` cannot be borrowed, which is counted then.
+  // How a tensor is saved, where that matters to the taker.
+  struct Manner {
+    const std::vector<std::string>* collections = nullptr;
+    bool next_step = false;
+    bool is_stable = false;
+  };
+
+  // False if there is nothing more to do: `tensor` cannot be borrowed, which is
+  // counted then, or was taken elsewhere.
   bool Borrow(std::string_view name, nanobind::handle tensor,
               BorrowedTensor& borrowed);
+  bool BorrowOrOffer(std::string_view name, nanobind::handle tensor,
+                     BorrowedTensor& borrowed, const Manner& manner);
+  bool IsTaken(std::string_view name, nanobind::handle tensor,
+               const Manner& manner);
 
   const std::unique_ptr<Hook> core_;
   const TensorBorrower borrower_;
   uint64_t steps_begun_ = 0;
+  nanobind::object take_;  // Null without a taker, as are the next two.
+  nanobind::object gather_;
+  nanobind::object settle_;
+  bool takes_all_ = false;
+  bool has_taken_ = false;  // Something that is not settled.
 };
 
 }  // namespace smdebug::python

@@ -6,6 +6,8 @@
 #include <bit>
 #include <new>
 
+#include "src/base/fork.h"
+
 namespace smdebug::hook {
 namespace {
 
@@ -81,6 +83,14 @@ void Reservation::Merge(Reservation other) noexcept {
   bytes_ += std::exchange(other.bytes_, 0);
 }
 
+Room::Room(std::shared_ptr<BufferPool> pool)
+    : pool_(std::move(pool)), fork_generation_(base::ForkGeneration()) {}
+
+Room::~Room() {
+  // The locks of the pool are the parent's.
+  if (fork_generation_ != base::ForkGeneration()) reservation_.Abandon();
+}
+
 BufferPool::BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
 
 BufferPool::~BufferPool() = default;
@@ -97,6 +107,17 @@ bool BufferPool::TryReserve(uint64_t bytes, Reservation& reservation) {
     reserved_ -= bytes;
     return false;
   }
+  if (allocated_ + CountedLocked() > budget_) FreeIdleSlabs();
+  reservation.pool_ = this;
+  reservation.bytes_ += bytes;
+  return true;
+}
+
+bool BufferPool::TryReserveContent(uint64_t bytes, Reservation& reservation) {
+  const base::MutexLock lock(mu_);
+  const uint64_t held = in_use_ + CountedLocked();
+  if (held != 0 && held + bytes > budget_) return false;
+  reserved_ += bytes;
   if (allocated_ + CountedLocked() > budget_) FreeIdleSlabs();
   reservation.pool_ = this;
   reservation.bytes_ += bytes;

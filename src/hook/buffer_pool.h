@@ -69,6 +69,9 @@ class Reservation {
   // Adds one of the same pool, or an empty one.
   void Merge(Reservation other) noexcept;
 
+  // Forgets what it has, and the pool with it.
+  void Abandon() noexcept { bytes_ = 0; }
+
  private:
   friend class BufferPool;
 
@@ -79,6 +82,23 @@ class Reservation {
 
   BufferPool* pool_ = nullptr;
   uint64_t bytes_ = 0;
+};
+
+// Room in the budget that outlives whatever it was asked from: it may be given
+// back by anybody, at any time, in a forked child too. Thread-safe.
+class Room {
+ public:
+  explicit Room(std::shared_ptr<BufferPool> pool);
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  Reservation& reservation() noexcept { return reservation_; }
+
+ private:
+  const std::shared_ptr<BufferPool> pool_;
+  const uint64_t fork_generation_;
+  Reservation reservation_;
 };
 
 // Memory under one budget: buffers for captured bytes, and what others reserve
@@ -106,6 +126,11 @@ class BufferPool {
 
   // Adds `bytes` to `reservation` if there is room for them now.
   bool TryReserve(uint64_t bytes, Reservation& reservation)
+      SMDEBUG_EXCLUDES(mu_);
+
+  // The same for the bytes of tensors in memory of others: more than the whole
+  // budget is granted while nothing else is in use.
+  bool TryReserveContent(uint64_t bytes, Reservation& reservation)
       SMDEBUG_EXCLUDES(mu_);
 
   // The same for what is held already, room or not.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/internal/arriving.h"
 #include "src/hook/recorder.h"
 
 namespace smdebug {
@@ -189,6 +190,44 @@ void Hook::SaveScalar(std::string_view name, double value,
                       const ScalarOptions& options) {
   recorder_->Guard("capture",
                    [&] { recorder_->SaveScalar(name, value, options); });
+}
+
+internal::Wanted Hook::WantedOf(std::string_view name) {
+  internal::Wanted wanted;
+  if (!recorder_->StepIsDue()) return wanted;
+  recorder_->Guard("call", [&] { wanted = recorder_->WantedOf(name); });
+  return wanted;
+}
+
+internal::Wanted Hook::WantedOf(std::string_view name,
+                                std::span<const std::string_view> collections) {
+  internal::Wanted wanted;
+  recorder_->Guard("call",
+                   [&] { wanted = recorder_->WantedOf(name, collections); });
+  return wanted;
+}
+
+std::shared_ptr<const void> Hook::Reserve(
+    std::span<const std::string_view> names, uint64_t bytes, bool waits) {
+  std::shared_ptr<const void> room;
+  recorder_->Guard("capture",
+                   [&] { room = recorder_->Reserve(names, bytes, waits); });
+  return room;
+}
+
+void Hook::SaveArriving(std::string_view name,
+                        const internal::ArrivingTensor& tensor) {
+  recorder_->Guard("capture", [&] { recorder_->SaveArriving(name, tensor); });
+}
+
+void Hook::SaveArriving(std::string_view name,
+                        const internal::ArrivingScalar& scalar,
+                        const ScalarOptions& options) {
+  recorder_->Guard("capture", [&] {
+    recorder_->SaveScalar(
+        name, 0, options,
+        std::make_shared<const internal::ArrivingScalar>(scalar));
+  });
 }
 
 int64_t Hook::step() const { return recorder_->counter().step(); }

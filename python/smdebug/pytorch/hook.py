@@ -29,6 +29,7 @@ from smdebug.pytorch.accumulation import Accumulation, checked_forwards
 from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
+from smdebug.pytorch.devices import Devices
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.losses import FoundLosses
 from smdebug.pytorch.tensors import describe
@@ -87,6 +88,7 @@ class Hook(BaseHook):
         self._found_losses = FoundLosses(self)
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
+        self._devices: Devices | None = None
         # Whether a step of which nothing is saved needs nothing but to be counted.
         self._may_idle = False
         # Once a tensor was saved by save_tensor().
@@ -409,8 +411,27 @@ class Hook(BaseHook):
     def _find_worker(self) -> Worker:
         return find_worker()
 
+    # Devices.
+
+    def _make_core(self) -> _core.Hook:
+        core = super()._make_core()
+        self._devices = Devices(core)
+        return core
+
+    def _save_number_elsewhere(
+        self, name: str, value: object, timestamp: float | None, step: int | None
+    ) -> bool:
+        devices = self._devices
+        return devices is not None and devices.take_scalar(name, value, timestamp, step)
+
+    def _close(self, how: str, *ending: str) -> None:
+        super()._close(how, *ending)
+        if self._devices is not None:
+            self._devices.close()
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self._devices = None
         self.forwards_per_step = 1
         self._accumulation = Accumulation(1)
         self._recorded = Counter()
