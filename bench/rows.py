@@ -37,10 +37,11 @@ UNITS = {
     "us": ("us", 1.0),
     "%": ("percent", 1.0),
     "x": ("times", 1.0),
+    "each": ("number", 1.0),
 }
 
 # Of these less is better; a ratio says how many times less ours is.
-LESS_IS_BETTER = {"MB", "MiB", "ms", "us", "%", "x"}
+LESS_IS_BETTER = {"MB", "MiB", "ms", "us", "%", "x", "each"}
 
 CPP_ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
@@ -123,6 +124,19 @@ def step_row(
     return Row(title, unit, name, f"{name}/{UNITS[unit][0]}", target, most=most)
 
 
+def device_rows(name: str, title: str, transfers: float | None = None) -> tuple[Row, ...]:
+    """What bench/python/device_bench.py counts of one configuration."""
+    return tuple(
+        Row(f"{title}: {what}", "each", f"device/{name}", counter=counter, most=most)
+        for what, counter, most in (
+            ("transfers, saved step", "transfers", transfers),
+            ("waits of the training, saved step", "waits", 0),
+            ("waits of other threads, saved step", "other_waits", 1),
+            ("asked at an idle step", "idle", 0),
+        )
+    )
+
+
 # What a hook adds to a training step of PyTorch, in time or in percent of the bare step.
 PYTHON_ROWS = (
     Row("import smdebug, over NumPy", "ms", "import/smdebug", "import/smdebug/ms", most=100,
@@ -153,6 +167,9 @@ PYTHON_ROWS = (
     step_row("MLP, raw every step", "%", "mlp/raw"),
     step_row("MLP, raw every 10 steps", "%", "mlp/raw_every_10"),
     step_row("MLP, all tensors every 10", "%", "mlp/all_every_10"),
+    *device_rows("reductions", "device, 5 reductions", transfers=2),  # With the value of the loss.
+    *device_rows("raw", "device, raw"),
+    *device_rows("all", "device, all tensors"),
     step_row("XGBoost 10k x 50, metrics each round", "%", "xgboost/metrics", most=0.5),
     step_row("XGBoost, and importance of features", "%", "xgboost/importance", most=3),
     step_row("XGBoost, predictions, over computing", "%", "xgboost/predictions", most=2),
