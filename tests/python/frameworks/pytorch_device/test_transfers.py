@@ -21,16 +21,19 @@ SAVED = [0, 3, 6]
 IDLE = [2, 5]
 
 REDUCTIONS = smd.ReductionConfig(
-    reductions=["min", "max", "mean", "std", "variance", "sum", "prod"],
+    reductions=["min", "max", "mean", "std", "variance", "sum"],
     abs_reductions=["min", "max", "mean", "std", "variance", "sum"],
     norms=["l1", "l2"],
 )
+# For these the core needs the values.
+OF_VALUES = smd.ReductionConfig(reductions=["median", "prod", "mean"])
 PARAMETERS = ["weights", "biases", "gradients", "losses"]
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "losses": {"include_collections": ["losses"]},
     "raw": {"include_collections": PARAMETERS},
     "reductions": {"include_collections": PARAMETERS, "reduction_config": REDUCTIONS},
+    "medians": {"include_collections": PARAMETERS, "reduction_config": OF_VALUES},
     "everything": {"save_all": True},
     "everything, reduced": {"save_all": True, "reduction_config": REDUCTIONS},
 }
