@@ -36,9 +36,6 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 }
 MANY_TENSORS = [name for name in CONFIGURATIONS if name != "losses"]
 
-blocking = pytest.mark.xfail(reason="each tensor is fetched alone, and waited for", strict=True)
-
-
 class Watched:
     """A training that a hook watches, if any, and what the device was asked in the meantime."""
 
@@ -124,18 +121,15 @@ def test_an_idle_step_asks_nothing_of_the_device(bare: Watched, hooked: Watched)
         assert hooked.of_step(step) == bare.of_step(step)
 
 
-@blocking
 def test_the_training_never_waits(hooked: Watched) -> None:
     assert [hooked.before[-1][name] for name in WAITS] == [0] * len(WAITS)
 
 
-@blocking
 @pytest.mark.parametrize("configuration", MANY_TENSORS, indirect=True)
 def test_a_saved_step_is_waited_for_once(hooked: Watched) -> None:
     assert hooked.waits <= len(SAVED)
 
 
-@blocking
 @pytest.mark.parametrize("configuration", ["reductions"], indirect=True)
 def test_the_reductions_of_a_step_come_together(hooked: Watched) -> None:
     assert hooked.transfers <= 2 * len(SAVED), "them, and the value of the loss"
