@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import torch
 
@@ -15,6 +15,8 @@ _LARGE_WIDTH = 1 << 16
 _MOST_PACKED = 1 << 20
 # So many elements at a time are converted; what this takes is what the reductions need at most.
 _MOST_AT_ONCE = 1 << 22
+# So many masks are kept: a step has few, and the next ones have the same.
+_MOST_MASKS = 4
 
 _FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 _INTEGERS = {torch.bool, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64}
@@ -46,11 +48,15 @@ def is_reducible(dtype: torch.dtype, wide: torch.dtype) -> bool:
 class Reducer:
     """Reduces tensors of one device to rows; a row is a PartStatistics of the core.
 
-    Launches as few operations as it can, and waits for none.
+    Launches as few operations as it can, and waits for none. `current_stream` gives the stream that
+    they are launched on.
     """
 
-    def __init__(self, wide: torch.dtype) -> None:
+    def __init__(self, wide: torch.dtype, current_stream: Callable[[], Any]) -> None:
         self._wide = wide
+        self._current_stream = current_stream
+        # By who made them: other streams know nothing of them.
+        self._masks: dict[tuple[Any, tuple[int, ...]], torch.Tensor] = {}
         self.rows: list[torch.Tensor] = []
         self._count = 0
 
@@ -112,11 +118,19 @@ class Reducer:
         for tensor, count in zip(tensors, counts):
             pieces += [tensor, filler.expand(-count % _PACKED_WIDTH)]
         block = torch.cat(pieces).view(-1, _PACKED_WIDTH)
-        return self._add(block, _mask(counts, block.device), deviations)
+        return self._add(block, self._mask(counts, block.device), deviations)
+
+    def _mask(self, counts: tuple[int, ...], device: torch.device) -> torch.Tensor:
+        key = (self._current_stream(), counts)
+        mask = self._masks.get(key)
+        if mask is None:
+            if len(self._masks) == _MOST_MASKS:
+                self._masks.clear()
+            mask = self._masks[key] = _make_mask(counts, device)
+        return mask
 
 
-@functools.lru_cache(maxsize=4)
-def _mask(counts: tuple[int, ...], device: torch.device) -> torch.Tensor:
+def _make_mask(counts: tuple[int, ...], device: torch.device) -> torch.Tensor:
     """Which elements of packed rows are elements of tensors; made on the device itself."""
     yes = torch.ones((), dtype=torch.bool, device=device)
     no = torch.zeros((), dtype=torch.bool, device=device)

@@ -119,7 +119,7 @@ class _Gathering:
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
-        self.reducer = Reducer(lane.wide)
+        self.reducer = Reducer(lane.wide, lane.current_stream)
         self.items: list[_Item] = []  # Of which copies or reductions are under way.
         self.scalars: list[_Scalar] = []
         self.kept: list[Any] = []  # What the device still reads.
@@ -202,6 +202,7 @@ class Devices:
 
     def close(self) -> None:
         """After the core's hook was closed."""
+        self._gatherings = {}  # With the memory of devices that is used again from step to step.
         self._waiter.close()
 
     # What the core's hook calls.
