@@ -259,15 +259,22 @@ at::Tensor& Copy(at::Tensor& to, const at::Tensor& source, bool non_blocking) {
     CopyToHost(to, from, non_blocking);
     return to;
   }
-  const bool from_host = !IsOnDevice(from);
-  if (from_host) {
+  if (!IsOnDevice(from)) {
     Add(Count::kHostToDevice);
     Add(Count::kHostToDeviceBytes, static_cast<int64_t>(to.nbytes()));
-  } else {
-    NoteAccess(from, /*writes=*/false);
+    NoteAccess(to, /*writes=*/true);
+    HostView(to).copy_(from);
+    return to;
   }
+  // From one device to the other, both wait for the copy.
+  Streams& streams = Streams::Get();
+  const StreamKey source_stream = Streams::Current(from.device().index());
+  const StreamKey target_stream = Streams::Current(to.device().index());
+  streams.WaitIn(streams.Record(source_stream), target_stream);
+  NoteAccess(from, /*writes=*/false);
   NoteAccess(to, /*writes=*/true);
-  HostView(to).copy_(from_host ? from : HostView(from));
+  HostView(to).copy_(HostView(from));
+  streams.WaitIn(streams.Record(target_stream), source_stream);
   return to;
 }
 

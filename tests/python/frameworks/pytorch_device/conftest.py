@@ -27,9 +27,11 @@ def loaded() -> FakeDevice:
 @pytest.fixture
 def device(loaded: FakeDevice) -> Iterator[FakeDevice]:
     """Counting from 0; the test is what trains."""
+    stream = torch.accelerator.current_stream()
     loaded.reset()
     yield loaded
     loaded.hold(False)
+    torch.accelerator.set_stream(stream)
 
 
 @pytest.fixture(autouse=True)
