@@ -1,6 +1,7 @@
 // Tells PyTorch about the fake device: memory, streams, events.
 #include <cstring>
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -147,6 +148,10 @@ class Hooks final : public at::PrivateUse1HooksInterface {
     return true;
   }
   c10::DeviceIndex deviceCount() const override { return kDevices; }
+  const at::Generator& getDefaultGenerator(
+      c10::DeviceIndex /*device*/) const override {
+    return at::detail::getDefaultCPUGenerator();
+  }
   void setCurrentDevice(c10::DeviceIndex device) const override {
     Streams::SetDevice(device);
   }
@@ -182,7 +187,8 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &device_allocator);
 REGISTER_HOST_ALLOCATOR(c10::DeviceType::PrivateUse1, &pinned_allocator);
 
-const bool kHooksAreRegistered = [] {
+const bool kIsRegistered = [] {
+  c10::register_privateuse1_backend("pretend");
   at::RegisterPrivateUse1HooksInterface(new Hooks);
   return true;
 }();

@@ -111,9 +111,8 @@ def unavailable() -> str | None:
     return None
 
 
-@cache
-def load() -> FakeDevice:
-    """Builds it if need be. Call this before the first backward pass of the process."""
+def build() -> Path:
+    """The library, as it is to be."""
     import torch
 
     work = ROOT / "build" / f"fake-device-{torch.__version__.partition('+')[0]}"
@@ -121,7 +120,15 @@ def load() -> FakeDevice:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"the fake device cannot be built:\n{done.stdout}{done.stderr}")
-    library = ctypes.CDLL(str(work / "libfake_device.so"))
+    return work / "libfake_device.so"
+
+
+@cache
+def load() -> FakeDevice:
+    """Builds it if need be. Call this before the first backward pass of the process."""
+    import torch
+
+    library = ctypes.CDLL(str(build()))
     torch.utils.rename_privateuse1_backend(NAME)
     torch._register_device_module(NAME, _module())
     torch.utils.generate_methods_for_privateuse1_backend()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import smdebug.pytorch as smd
 from smdebug.trials import Trial
-from support import libtorch_twin
+from support import fake_device, libtorch_twin
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "everything": {"HookParameters": {"save_all": "true", "save_interval": "1"}},
@@ -43,6 +43,15 @@ def read(folder: Path) -> Trial:
 
 def test_the_adapter_keeps_its_promises(programs: Path, environment: dict[str, str]) -> None:
     done = run(programs / "libtorch_hook_test", env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_adapter_saves_what_is_on_a_device(programs: Path, environment: dict[str, str]) -> None:
+    reason = fake_device.unavailable()
+    if reason:
+        pytest.skip(reason)
+    environment = {**environment, "SMDEBUG_FAKE_DEVICE": str(fake_device.build())}
+    done = run(programs / "libtorch_device_test", env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -1,0 +1,167 @@
+// The hook for LibTorch on the device of tests/fake_device.
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net.h"
+#include "smdebug/trial.h"
+#include "tests/fake_device/loaded.h"
+
+namespace smdebug {
+namespace {
+
+constexpr int64_t kSteps = 7;
+constexpr int64_t kInterval = 3;
+const torch::Device kOnDevice(torch::kPrivateUse1, 0);
+
+// What SMDEBUG_FAKE_DEVICE names. Never destroyed.
+fake_device::Loaded& Device() {
+  static auto& device =
+      *new fake_device::Loaded(std::getenv("SMDEBUG_FAKE_DEVICE"));
+  return device;
+}
+
+// torch::nn::Module::to() moves nothing to devices of others, so parameters are
+// made in their place.
+class LayerImpl : public torch::nn::Module {
+ public:
+  LayerImpl(int64_t inputs, int64_t outputs, torch::Device place)
+      : weight_(register_parameter("weight",
+                                   torch::randn({outputs, inputs}).to(place))),
+        bias_(register_parameter("bias", torch::zeros({outputs}).to(place))) {}
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    return torch::linear(x, weight_, bias_);
+  }
+
+ private:
+  torch::Tensor weight_;
+  torch::Tensor bias_;
+};
+TORCH_MODULE(Layer);
+
+class TwoLayersImpl : public torch::nn::Module {
+ public:
+  explicit TwoLayersImpl(torch::Device place) {
+    one_ = register_module("one", Layer(4, 6, place));
+    two_ = register_module("two", Layer(6, 3, place));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    return two_(torch::relu(one_(x)));
+  }
+
+ private:
+  Watched<Layer> one_{nullptr};
+  Watched<Layer> two_{nullptr};
+};
+TORCH_MODULE(TwoLayers);
+
+// The values of all tensors by step and name.
+using Values = std::map<std::pair<int64_t, std::string>, std::string>;
+
+class DeviceTest : public testing::Test {
+ protected:
+  DeviceTest() {
+    torch::set_num_threads(1);
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "device-XXXXXX").string();
+    dir_ = mkdtemp(pattern.data());
+    Device().Reset();
+  }
+  ~DeviceTest() override {
+    Device().Hold(false);
+    std::filesystem::remove_all(dir_);
+  }
+
+  std::unique_ptr<TorchHook> NewHook(const std::string& run) const {
+    return std::make_unique<TorchHook>(HookConfig{
+        .out_dir = dir_ + "/" + run,
+        .save_config = SaveConfig::Every({.save_interval = kInterval}),
+        .save_all = true});
+  }
+
+  Values Saved(const std::string& run) const {
+    Values values;
+    const auto trial = Trial::Open(dir_ + "/" + run);
+    for (const std::string& name : trial->TensorNames()) {
+      const auto tensor = trial->tensor(name);
+      for (const int64_t step : tensor.Steps()) {
+        const Value value = tensor.At(step);
+        values[{step, name}].assign(
+            reinterpret_cast<const char*>(value.bytes().data()),
+            value.bytes().size());
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::string dir_;
+};
+
+// Trains, calls `after_step` after each step, and gives the weights.
+template <typename AfterStep>
+std::vector<torch::Tensor> Train(TorchHook* hook, torch::Device place,
+                                 const AfterStep& after_step) {
+  torch::manual_seed(3);
+  TwoLayers net(place);
+  if (hook != nullptr) hook->Register(net);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  torch::nn::CrossEntropyLoss criterion;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const auto batch = twin::Batch(step);
+    const auto x = batch.first.to(place);
+    const auto y = batch.second.to(place);
+    optimizer.zero_grad();
+    (hook == nullptr ? criterion(net->forward(x), y)
+                     : hook->Loss(criterion, hook->Forward(net, x), y))
+        .backward();
+    optimizer.step();
+    after_step(step);
+  }
+  if (hook != nullptr) hook->Close();
+  std::vector<torch::Tensor> weights;
+  for (const auto& weight : net->parameters()) {
+    weights.push_back(weight.detach().to(torch::kCPU));
+  }
+  return weights;
+}
+
+std::vector<torch::Tensor> Train(TorchHook* hook, torch::Device place) {
+  return Train(hook, place, [](int64_t /*step*/) {});
+}
+
+TEST_F(DeviceTest, TrainingAndWhatIsSavedAreThoseOfTheCpu) {
+  const auto on_cpu = Train(NewHook("cpu").get(), torch::kCPU);
+  const auto on_device = Train(NewHook("device").get(), kOnDevice);
+  for (size_t i = 0; i < on_cpu.size(); ++i) {
+    EXPECT_TRUE(torch::equal(on_cpu[i], on_device[i])) << i;
+  }
+  EXPECT_EQ(Saved("device"), Saved("cpu"));
+  EXPECT_THAT(Saved("cpu"), testing::Not(testing::IsEmpty()));
+  EXPECT_EQ(Device().Training("races") + Device().Others("races"), 0);
+}
+
+TEST_F(DeviceTest, AnIdleStepAsksNothingOfTheDevice) {
+  std::vector<int64_t> asked;  // After each step.
+  Train(NewHook("device").get(), kOnDevice, [&](int64_t /*step*/) {
+    asked.push_back(Device().Waits(/*training=*/true) +
+                    Device().Training("late_device_to_host") +
+                    Device().Training("event_records") +
+                    Device().Training("event_queries") +
+                    Device().Training("stream_waits"));
+  });
+  // A step may end in the one after it.
+  EXPECT_EQ(asked[2], asked[1]);
+  EXPECT_EQ(asked[5], asked[4]);
+}
+
+}  // namespace
+}  // namespace smdebug
