@@ -83,12 +83,14 @@ void Reservation::Merge(Reservation other) noexcept {
   bytes_ += std::exchange(other.bytes_, 0);
 }
 
-Room::Room(std::shared_ptr<BufferPool> pool)
-    : pool_(std::move(pool)), fork_generation_(base::ForkGeneration()) {}
+Room::Room(std::shared_ptr<BufferPool> pool, uint64_t bytes)
+    : pool_(std::move(pool)),
+      bytes_(bytes),
+      fork_generation_(base::ForkGeneration()) {}
 
 Room::~Room() {
-  // The locks of the pool are the parent's.
-  if (fork_generation_ != base::ForkGeneration()) reservation_.Abandon();
+  // In a child the locks of the pool are the parent's.
+  if (fork_generation_ == base::ForkGeneration()) pool_->GiveBackLent(bytes_);
 }
 
 BufferPool::BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
@@ -113,14 +115,13 @@ bool BufferPool::TryReserve(uint64_t bytes, Reservation& reservation) {
   return true;
 }
 
-bool BufferPool::TryReserveContent(uint64_t bytes, Reservation& reservation) {
+bool BufferPool::TryLend(uint64_t bytes) {
   const base::MutexLock lock(mu_);
   const uint64_t held = in_use_ + CountedLocked();
   if (held != 0 && held + bytes > budget_) return false;
-  reserved_ += bytes;
-  if (allocated_ + CountedLocked() > budget_) FreeIdleSlabs();
-  reservation.pool_ = this;
-  reservation.bytes_ += bytes;
+  if (allocated_ + CountedLocked() + bytes > budget_) FreeIdleSlabs();
+  in_use_ += bytes;
+  allocated_ += bytes;
   return true;
 }
 
@@ -231,6 +232,18 @@ void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
     idle_[slab->capacity].push_back({slab, data});
     // What exceeds the budget was lent alone and is not kept.
     if (allocated_ > budget_) FreeIdleSlabs();
+    is_awaited = waiters_ != 0;
+  }
+  if (is_awaited) returned_.notify_all();
+}
+
+void BufferPool::GiveBackLent(uint64_t bytes) noexcept {
+  bool is_awaited = false;
+  {
+    const base::MutexLock lock(mu_);
+    in_use_ -= bytes;
+    allocated_ -= bytes;
+    ++returns_;
     is_awaited = waiters_ != 0;
   }
   if (is_awaited) returned_.notify_all();

@@ -46,7 +46,9 @@ TensorView ViewOf(const internal::ArrivingTensor& tensor) {
 
 internal::Wanted Recorder::WantedOf(std::string_view name) {
   const base::MutexLock lock(mu_);
-  return ToWanted(selector_->FormNow(*FindLocked(name)).get());
+  const std::shared_ptr<TensorPlan> plan = FindLocked(name);
+  selector_->MakeMember(*plan);  // Whoever asks has such a tensor.
+  return ToWanted(selector_->FormNow(*plan).get());
 }
 
 internal::Wanted Recorder::WantedOf(
@@ -59,11 +61,10 @@ internal::Wanted Recorder::WantedOf(
 std::shared_ptr<const void> Recorder::Reserve(
     std::span<const std::string_view> names, uint64_t bytes, bool waits) {
   if (!Writes()) return nullptr;
-  auto room = std::make_shared<Room>(shared_pool_);
-  const auto attempt = [&] {
-    return pool_.TryReserveContent(bytes, room->reservation());
-  };
-  if (waits ? WithRoom(attempt) : attempt()) return room;
+  const auto attempt = [&] { return pool_.TryLend(bytes); };
+  if (waits ? WithRoom(attempt) : attempt()) {
+    return std::make_shared<const Room>(shared_pool_, bytes);
+  }
   if (waits) {
     for (const std::string_view name : names) CountFull("tensor", name);
   }

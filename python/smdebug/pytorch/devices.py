@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 import time
@@ -43,6 +44,7 @@ class _Wanted(NamedTuple):
 class _Item:
     """A tensor that is to be saved: where it is, and for whom."""
 
+    number: int  # In the order in which they came.
     name: str
     dtype: str
     shape: tuple[int, ...]
@@ -157,7 +159,7 @@ class _Gathering:
         """The items that may be handed over."""
         taken = [item for item in self.items if with_numbers or not item.parts]
         self.items = [item for item in self.items if not with_numbers and item.parts]
-        return taken
+        return sorted(taken, key=lambda item: item.number)
 
     def note_stream(self) -> None:
         """Something of this thread's stream is gathered."""
@@ -197,6 +199,7 @@ class Devices:
         self._lock = threading.RLock()
         self._gatherings: dict[torch.device, _Gathering | None] = {}
         self._waiter = Waiter()
+        self._numbers = itertools.count()
         self._oldest_scalar = 0.0
         core.take_elsewhere(self, self._takes_cpu)
 
@@ -233,10 +236,11 @@ class Devices:
             wanted = _Wanted() if next_step else _Wanted(*core.wanted(name, collections))
             if wanted.anything:
                 step = None if next_step else core.step
-                item = _Item(name, dtype, tuple(plain.shape), step, collections, next_step)
-                # flatten() copies what is not dense.
-                is_own = not plain.is_contiguous()
-                taken = _Taken(item, plain.flatten(), is_own or is_stable, is_own)
+                shape = tuple(plain.shape)
+                number = next(self._numbers)
+                item = _Item(number, name, dtype, shape, step, collections, next_step)
+                flat, is_own = _as_row(plain)
+                taken = _Taken(item, flat, is_own or is_stable, is_own)
                 self._take(core, gathering, taken, wanted)
         return True
 
@@ -251,9 +255,11 @@ class Devices:
             return False
         with torch.no_grad(), self._lock:
             gathering = self._gathering_of(value.device)
-            at = core.step if step is None else step
-            if gathering is None or at < 0 or gathering.lane.is_capturing():
+            if gathering is None or gathering.lane.is_capturing():
                 return False
+            at = core.step if step is None else step
+            if at < 0:
+                return False  # Which step it is of will show.
             wide = gathering.lane.wide
             if wide is not torch.float64 and not is_reducible(value.dtype, wide):
                 return False  # It would be rounded.
@@ -403,13 +409,13 @@ class Devices:
             return
         kept, gathering.kept = gathering.kept, []
         arrival = _core.Arrival()
-        event = lane.record()
+        # Now, since to save may mean to wait for room, which comes when this has come.
+        self._waiter.add(lane.record(), arrival, (kept, [item.host for item in items], numbers))
         for item in items:
             item.save(core, numbers, arrival, lane.has_floats)
         if numbers is not None:
             for number, scalar in enumerate(scalars):
                 scalar.save(core, numbers, number - len(scalars), arrival, lane.has_floats)
-        self._waiter.add(event, arrival, (kept, [item.host for item in items], numbers))
 
     def _fetch_numbers(self, core: _core.Hook, gathering: _Gathering) -> HostMemory | None:
         """Brings rows and scalars to the host; None without any, or if there is no room."""
@@ -428,6 +434,13 @@ class Devices:
         else:
             gathering.copy(packed, host)
         return host
+
+
+def _as_row(tensor: torch.Tensor) -> tuple[torch.Tensor, bool]:
+    """The elements of a tensor one after the other, and whether they were copied for that."""
+    flat = tensor.reshape(-1)
+    is_dense = tensor.is_contiguous() and (flat.stride(0) == 1 or not flat.numel())
+    return (flat, False) if is_dense else (flat.clone(memory_format=torch.contiguous_format), True)
 
 
 @contextlib.contextmanager

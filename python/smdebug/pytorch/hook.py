@@ -15,6 +15,7 @@ from smdebug import _core
 from smdebug.core.arrays import Description
 from smdebug.core.collection import Collection as BaseCollection
 from smdebug.core.collection import CollectionKeys
+from smdebug.core.endings import describe as describe_error
 from smdebug.core.fail_open import counts_late, fails_once, fails_open, must_raise
 from smdebug.core.hook import BaseHook
 from smdebug.core.making import making
@@ -415,7 +416,11 @@ class Hook(BaseHook):
 
     def _make_core(self) -> _core.Hook:
         core = super()._make_core()
-        self._devices = Devices(core)
+        try:
+            self._devices = Devices(core)
+        except Exception as error:
+            if core.leave_out("tensors on a device", describe_error(error)):
+                raise
         return core
 
     def _save_number_elsewhere(
