@@ -18,7 +18,7 @@ ENVIRONMENTS = {"ours": ".venv-torch", "reference": ".venv-reftorch"}
 # The same XGBoost for both.
 XGBOOST_ENVIRONMENTS = {"ours": ".venv-xgb17", "reference": ".venv-refxgb"}
 # The fake device is not made for the PyTorch of smdebug 1.0.
-ONLY_OURS = {"device_bench.py"}
+ONLY_OURS = {"fake_device_bench.py"}
 MODELS = ("mlp", "lenet", "resnet18", "transformer", "modules100")
 
 # Benchmark -> figure -> value.
@@ -31,7 +31,7 @@ def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Fig
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
         scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])
-    scripts.append(["device_bench.py", "--dir", str(folder)])
+    scripts.append(["fake_device_bench.py", "--dir", str(folder)])
     turns = ["--turns", "1", "--rounds", "2"] if quick else []
     scripts.append(["xgboost_bench.py", "--dir", str(folder), *turns])
     results: dict[str, Figures] = {side: {} for side in ENVIRONMENTS}

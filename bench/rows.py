@@ -125,7 +125,7 @@ def step_row(
 
 
 def device_rows(name: str, title: str, transfers: float | None = None) -> tuple[Row, ...]:
-    """What bench/python/device_bench.py counts of one configuration."""
+    """What bench/python/fake_device_bench.py counts of one configuration."""
     return tuple(
         Row(f"{title}: {what}", "each", f"device/{name}", counter=counter, most=most)
         for what, counter, most in (

@@ -34,17 +34,17 @@ enum class Alive {
   kNumAlive,
 };
 
-/// Adds to a count, for the calling thread. Thread-safe, as all of this file.
+// Adds to a count, for the calling thread. Thread-safe, as all of this file.
 void Add(Count what, int64_t number = 1);
 void Add(Alive what, int64_t number);
 
-/// What was counted on the training thread, backward passes included, or on
-/// all others.
+// What was counted on the training thread, backward passes included, or on
+// all others.
 int64_t Counted(Count what, bool training);
 int64_t AliveNow(Alive what);
 
-/// Sets every count to 0. The calling thread is the training thread from now
-/// on.
+// Sets every count to 0. The calling thread is the training thread from now
+// on.
 void ResetCounts();
 
 const char* NameOf(Count what);

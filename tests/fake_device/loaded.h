@@ -10,23 +10,23 @@
 
 namespace fake_device {
 
-/// libfake_device.so. Loaded before the first backward pass of the process, and
-/// never unloaded.
+// libfake_device.so. Loaded before the first backward pass of the process, and
+// never unloaded.
 class Loaded {
  public:
-  /// Throws std::runtime_error.
+  // Throws std::runtime_error.
   explicit Loaded(const std::string& library)
       : library_(dlopen(library.c_str(), RTLD_NOW)) {
     if (library_ == nullptr) throw std::runtime_error(dlerror());
   }
 
-  /// Sets the counts to 0; the calling thread is the one that trains.
+  // Sets the counts to 0; the calling thread is the one that trains.
   void Reset() { Find<void()>("fake_device_reset")(); }
 
-  /// Whether late copies are kept from being carried out.
+  // Whether late copies are kept from being carried out.
   void Hold(bool on) { Find<void(int)>("fake_device_hold")(on ? 1 : 0); }
 
-  /// A count of counts.h by its name.
+  // A count of counts.h by its name.
   int64_t Training(std::string_view name) { return Counted(name, 1); }
   int64_t Others(std::string_view name) { return Counted(name, 0); }
   int64_t Alive(std::string_view name) {
@@ -34,7 +34,7 @@ class Loaded {
         NumberOf("fake_device_alive_name", name));
   }
 
-  /// How often the training thread waited for the device, or another did.
+  // How often the training thread waited for the device, or another did.
   int64_t Waits(bool training) {
     int64_t waits = 0;
     for (const char* name :

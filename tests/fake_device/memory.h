@@ -15,8 +15,8 @@ inline constexpr c10::DeviceType kDevice = c10::DeviceType::PrivateUse1;
 
 using StreamKey = std::pair<c10::DeviceIndex, c10::StreamId>;
 
-/// Memory that a device tensor, or a copy that is under way, holds. Streams
-/// guard what is not const.
+// Memory that a device tensor, or a copy that is under way, holds. Streams
+// guard what is not const.
 struct Block {
   Block(c10::Storage host_storage, StreamKey stream);
   ~Block();
@@ -34,16 +34,16 @@ struct Block {
   int late_copies = 0;           // That have not read it yet.
 };
 
-/// Device memory that holds `host`, which nobody else may use any longer.
+// Device memory that holds `host`, which nobody else may use any longer.
 c10::DataPtr TakeMemory(c10::Storage host, c10::Device device);
 
-/// New device memory.
+// New device memory.
 c10::DataPtr NewMemory(size_t bytes, c10::Device device);
 
-/// The memory of a storage on the device; none if it has no bytes.
+// The memory of a storage on the device; none if it has no bytes.
 std::shared_ptr<Block> BlockOf(const c10::Storage& storage);
 
-/// Memory of the host that a copy can reach without the host's waiting.
+// Memory of the host that a copy can reach without the host's waiting.
 struct PinnedBlock {
   explicit PinnedBlock(size_t size);
   ~PinnedBlock();
@@ -56,14 +56,14 @@ struct PinnedBlock {
 
 c10::DataPtr NewPinned(size_t bytes);
 
-/// The pinned memory that `data` points into, if any.
+// The pinned memory that `data` points into, if any.
 std::shared_ptr<PinnedBlock> PinnedAt(const void* data);
 
-/// A tensor for the CPU over `storage`, with the element type, shape and
-/// strides of `like`.
+// A tensor for the CPU over `storage`, with the element type, shape and
+// strides of `like`.
 at::Tensor OnHost(const c10::Storage& storage, const at::Tensor& like);
 
-/// A storage for the CPU over memory that somebody else owns.
+// A storage for the CPU over memory that somebody else owns.
 c10::Storage Borrow(void* data, size_t bytes);
 
 }  // namespace fake_device

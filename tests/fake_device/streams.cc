@@ -89,8 +89,20 @@ void Streams::Read(Block& block, StreamKey stream) {
 void Streams::Write(Block& block, StreamKey stream) {
   const std::lock_guard lock(mutex_);
   if (!MayOverwrite(block, stream, /*freed=*/false)) Add(Count::kRaces);
+  if (block.late_copies > 0) SaveForLateCopies(block, stream);
   block.read.clear();
   block.written = {stream, Advance(stream)};
+}
+
+void Streams::SaveForLateCopies(const Block& block, StreamKey stream) {
+  for (auto& [other, queued] : streams_) {
+    for (Work& work : queued.queue) {
+      if (work.copy != nullptr && work.copy->source.get() == &block &&
+          Knows(stream, other, work.number)) {
+        TakeSnapshot(*work.copy);
+      }
+    }
+  }
 }
 
 void Streams::RecordStream(Block& block, StreamKey stream) {
@@ -132,15 +144,6 @@ void Streams::WaitIn(const std::shared_ptr<Recording>& recording,
   const std::lock_guard lock(mutex_);
   Merge(recording->seen, streams_[stream].seen);
   if (recording->done) return;
-  // Whatever `stream` does from now on, on the host and at once, comes after
-  // the copies that it waits for.
-  for (const auto& [other, number] : recording->seen) {
-    for (Work& work : streams_[other].queue) {
-      if (work.copy != nullptr && work.number <= number) {
-        TakeSnapshot(*work.copy);
-      }
-    }
-  }
   Push(stream, {.awaited = recording});
 }
 

@@ -17,35 +17,35 @@ namespace fake_device {
 
 inline constexpr c10::DeviceIndex kDevices = 2;
 
-/// How much of the work of each stream is known to be done.
+// How much of the work of each stream is known to be done.
 using Seen = std::map<StreamKey, int64_t>;
 
-/// One record() of an event.
+// One record() of an event.
 struct Recording {
   Seen seen;
   bool done = false;
 };
 
-/// A copy to pinned memory that the host does not wait for.
+// A copy to pinned memory that the host does not wait for.
 struct LateCopy {
   std::shared_ptr<Block> source;
   std::shared_ptr<PinnedBlock> target;
   at::Tensor from, to;         // Both for the CPU, over borrowed memory.
-  std::vector<char> snapshot;  // Of the source, once others may change it.
+  std::vector<char> snapshot;  // Of the source, once it has changed.
 };
 
-/// Computations are done at once, by the host, whatever stream they are for.
-/// Late copies wait in their stream, with the recordings and waits behind them,
-/// until a thread of the device carries them out: as late as the device is
-/// held. A late copy reads its source when it is carried out, or when another
-/// stream waits for it and may go on to change the source. So a program that
-/// does not keep the order gets wrong values, and each access that nothing puts
-/// in order counts as a race. Thread-safe.
+// Computations are done at once, by the host, whatever stream they are for.
+// Late copies wait in their stream, with the recordings and waits behind them,
+// until a thread of the device carries them out: as late as the device is
+// held. A late copy reads its source when it is carried out, or when work that
+// comes after it changes the source. So a program that does not keep the order
+// gets wrong values, and each access that nothing puts in order counts as a
+// race. Thread-safe.
 class Streams {
  public:
   static Streams& Get();
 
-  /// The calling thread's stream on a device, and its device.
+  // The calling thread's stream on a device, and its device.
   static StreamKey Current(c10::DeviceIndex device);
   static c10::StreamId ExchangeStream(StreamKey stream);
   static c10::DeviceIndex CurrentDevice();
@@ -53,12 +53,12 @@ class Streams {
 
   StreamKey NewStream(c10::DeviceIndex device);
 
-  /// Work of `stream` uses `block`, from now on.
+  // Work of `stream` uses `block`, from now on.
   void Read(Block& block, StreamKey stream);
   void Write(Block& block, StreamKey stream);
   void RecordStream(Block& block, StreamKey stream);
 
-  /// No tensor has `block` any longer: its home stream may use it again.
+  // No tensor has `block` any longer: its home stream may use it again.
   void Free(Block& block);
 
   void Enqueue(LateCopy copy, StreamKey stream);
@@ -71,7 +71,7 @@ class Streams {
   void AwaitStream(StreamKey stream);
   void AwaitDevice(c10::DeviceIndex device);
 
-  /// While the device is held, no late copy is carried out.
+  // While the device is held, no late copy is carried out.
   void Hold(bool held);
 
  private:
@@ -96,6 +96,8 @@ class Streams {
   int64_t Advance(StreamKey stream);
   bool Knows(StreamKey stream, StreamKey other, int64_t number);
   bool MayOverwrite(const Block& block, StreamKey stream, bool freed);
+  // Computations are done at once, and so before copies that they come after.
+  void SaveForLateCopies(const Block& block, StreamKey stream);
   void Push(StreamKey stream, Work work);
   void HostHasSeen(const Seen& seen);
   Seen SeenBy(StreamKey stream);

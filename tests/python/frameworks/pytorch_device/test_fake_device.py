@@ -223,6 +223,17 @@ def test_a_late_copy_reads_what_is_there_when_it_is_carried_out(
     assert device.races == 1
 
 
+def test_what_comes_after_a_late_copy_in_its_stream_does_not_change_what_it_copies(
+    device: FakeDevice, values: torch.Tensor, pinned: torch.Tensor
+) -> None:
+    with device.held():
+        pinned.copy_(values, non_blocking=True)
+        values.zero_()
+    torch.accelerator.synchronize()
+    assert pinned.tolist() == [1, 2, 3]
+    assert device.races == 0
+
+
 def test_a_stream_that_waits_for_a_late_copy_may_change_its_source(
     device: FakeDevice, values: torch.Tensor, pinned: torch.Tensor
 ) -> None:

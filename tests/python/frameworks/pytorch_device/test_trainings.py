@@ -137,6 +137,7 @@ KINDS: dict[str, torch.Tensor] = {
     "a number": torch.tensor(2.5),
     "large": torch.rand(700_000),
     "larger than what is gathered": torch.rand(5_000_000),
+    "larger than what the device keeps for it": torch.rand(17_000_000),
     "not finite": torch.tensor([float("nan"), float("inf"), -1.0]),
 }
 

@@ -83,7 +83,7 @@ def main() -> None:
     args = parser.parse_args()
     reason = fake_device.unavailable()
     if reason:
-        sys.exit(f"device_bench: {reason}")
+        sys.exit(f"fake_device_bench: {reason}")
     with tempfile.TemporaryDirectory(dir=args.dir) as folder:
         results = {f"device/{name}": count(name, Path(folder) / name) for name in CONFIGURATIONS}
     print(json.dumps(results, indent=2))
