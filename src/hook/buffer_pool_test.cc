@@ -137,7 +137,7 @@ TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
   EXPECT_EQ(pool_.in_use(), 0u);
 }
 
-TEST(BufferPoolTest, RoomForMemoryOfOthersCountsAsBuffersDo) {
+TEST_F(BufferPoolTest, RoomForMemoryOfOthersCountsAsBuffersDo) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
   const auto pool = std::make_shared<BufferPool>(8 * kMiB);
   ASSERT_TRUE(pool->TryLend(5 * kMiB));
