@@ -36,6 +36,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 }
 MANY_TENSORS = [name for name in CONFIGURATIONS if name != "losses"]
 
+
 class Watched:
     """A training that a hook watches, if any, and what the device was asked in the meantime."""
 
