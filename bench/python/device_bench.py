@@ -16,13 +16,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 import step_bench
 import torch
 from models import make_job
 from smdebug.pytorch.devices import CPU_AS_DEVICE
 from step_bench import SAVING, Configuration, Figures, Training, add_hook
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL = "modules100"
 STEPS = 20
 # At every step: 201 tensors.
