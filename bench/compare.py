@@ -98,7 +98,7 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
     of_limit = mine / limit if mine and limit else None
     targets = [(ratio, row.target), (of_limit, row.of_limit), (mine, row.least)]
     enough = all(value >= least for value, least in targets if value and least)
-    is_too_much = mine is not None and row.most is not None and mine > row.most
+    too_much = mine is not None and row.most is not None and mine > row.most
     return {
         "title": row.title,
         "unit": row.unit,
@@ -115,7 +115,7 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
             "least": row.least,
             "most": row.most,
         },
-        "reached": enough and not is_too_much,
+        "reached": enough and not too_much,
     }
 
 

@@ -17,8 +17,6 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = {"ours": ".venv-torch", "reference": ".venv-reftorch"}
 # The same XGBoost for both.
 XGBOOST_ENVIRONMENTS = {"ours": ".venv-xgb17", "reference": ".venv-refxgb"}
-# The fake device is not made for the PyTorch of smdebug 1.0.
-ONLY_OURS = {"fake_device_bench.py"}
 MODELS = ("mlp", "lenet", "resnet18", "transformer", "modules100")
 
 # Benchmark -> figure -> value.
@@ -31,16 +29,15 @@ def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Fig
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
         scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])
-    scripts.append(["fake_device_bench.py", "--dir", str(folder)])
+    scripts.append(["device_bench.py", "--dir", str(folder), *amount])
     turns = ["--turns", "1", "--rounds", "2"] if quick else []
     scripts.append(["xgboost_bench.py", "--dir", str(folder), *turns])
     results: dict[str, Figures] = {side: {} for side in ENVIRONMENTS}
     for script, *arguments in scripts:
         environments = XGBOOST_ENVIRONMENTS if script == "xgboost_bench.py" else ENVIRONMENTS
         for side, environment in environments.items():
-            if side == "reference" and script in ONLY_OURS:
-                continue
-            if side == "ours" or not skip_reference:
+            is_ours_alone = script == "device_bench.py"
+            if side == "ours" or not (skip_reference or is_ours_alone):
                 results[side].update(run_script(environment, script, arguments))
     return results
 

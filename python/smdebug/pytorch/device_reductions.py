@@ -9,7 +9,7 @@ import torch
 
 # Elements that make up one row: of tensors that are packed together, and of large ones, which are
 # reduced where they are.
-_PACKED_WIDTH = 1 << 12
+_PACKED_WIDTH = 1 << 9
 _LARGE_WIDTH = 1 << 16
 # What is larger is not packed.
 _MOST_PACKED = 1 << 20

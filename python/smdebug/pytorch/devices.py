@@ -91,7 +91,7 @@ class _Taken(NamedTuple):
     @property
     def size(self) -> int:
         """In bytes."""
-        return self.flat.numel() * self.flat.element_size()
+        return int(self.flat.numel() * self.flat.element_size())
 
 
 @dataclass
@@ -350,9 +350,7 @@ class Devices:
                 else:
                     self._copy_together(core, gathering, chunk)
 
-    def _copy_together(
-        self, core: _core.Hook, gathering: _Gathering, chunk: list[_Taken]
-    ) -> None:
+    def _copy_together(self, core: _core.Hook, gathering: _Gathering, chunk: list[_Taken]) -> None:
         size = sum(taken.size for taken in chunk)
         host = self._allocate(core, gathering, [taken.item.name for taken in chunk], size)
         if host is None:

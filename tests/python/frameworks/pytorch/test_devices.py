@@ -135,7 +135,14 @@ def test_what_is_not_finite_is_reduced_as_on_the_cpu(
     config: smd.ReductionConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     infinity, nan = float("inf"), float("nan")
-    values = [[infinity], [nan, 1], [-infinity, 2], [infinity, -infinity, 0.0], [0.0, -0.0], [1e308]]
+    values = [
+        [infinity],
+        [nan, 1],
+        [-infinity, 2],
+        [infinity, -infinity, 0.0],
+        [0.0, -0.0],
+        [1e308],
+    ]
     tensors = [torch.tensor(value, dtype=torch.float64) for value in values]
     for odd in (infinity, nan):
         for place in (0, 5000, 9999):
@@ -254,9 +261,13 @@ def test_memory_is_bounded_by_the_buffer(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("SMDEBUG_BUFFER_MB", "1")
     large, small = torch.randn(1 << 20), list(torch.randn(600, 1000))  # 4 and 2.4 MB.
     module = Give(large, *small)
-    trial, hook = run(
-        tmp_path / "run", lambda hook: (hook.register_module(module), module(), module())
-    )
+
+    def job(hook: smd.Hook) -> None:
+        hook.register_module(module)
+        module()
+        module()
+
+    trial, hook = run(tmp_path / "run", job)
     assert {name: hook.stats[name] for name in ("dropped", "lost", "errors", "skipped")} == {
         "dropped": 0, "lost": 0, "errors": 0, "skipped": 0
     }  # fmt: skip
@@ -272,7 +283,12 @@ def test_what_finds_no_room_is_dropped_by_name(
     monkeypatch.setenv("SMDEBUG_BUFFER_MB", "1")
     monkeypatch.setenv("SMDEBUG_ON_FULL", "drop")
     modules = [Give(torch.randn(1 << 20)) for _ in range(2)]
-    job = lambda hook: [(hook.register_module(module), module()) for module in modules]  # noqa: E731
+
+    def job(hook: smd.Hook) -> None:
+        for module in modules:
+            hook.register_module(module)
+            module()
+
     trial, hook = run(tmp_path / "run", job)
     stored = sum(len(trial.tensor(name).steps()) for name in trial.tensor_names())
     assert stored + hook.stats["dropped"] == 2

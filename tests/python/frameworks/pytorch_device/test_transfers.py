@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from smdebug.trials import Trial
 from support.device_training import train
 from support.fake_device import WAITS, FakeDevice
 from support.torch_hooks import MakeHook, ReadRun
+from support.waiting import wait_until
 from torch import nn
 
 STEPS = 7
@@ -37,6 +39,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "everything": {"save_all": True},
     "everything, reduced": {"save_all": True, "reduction_config": REDUCTIONS},
 }
+
 
 
 class Watched:
@@ -175,3 +178,67 @@ def test_a_closed_hook_holds_no_memory_of_the_device(
     Watched(device, make_hook(**configuration))
     gc.collect()
     assert device.alive.now() == before
+
+
+def test_a_number_of_the_device_is_saved_without_waiting(
+    device: FakeDevice, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    hook = make_hook(save_config=smd.SaveConfig(save_interval=4))
+    net = nn.Linear(2, 1).to(device.name)
+    hook.register_module(net)
+    batch = torch.ones(3, 2, device=device.name)
+    torch.accelerator.synchronize()
+    device.reset()
+    for step in range(8):
+        net(batch)
+        hook.save_scalar("step", torch.tensor(step, device=device.name) * 0.5)
+    assert device.training.waits == 0
+    hook.close()
+    scalar = read_run().tensor("scalar/step")
+    assert {step: scalar.value(step) for step in scalar.steps()} == {
+        step: step * 0.5 for step in range(8)
+    }
+    assert device.training.waits + device.others.waits <= 2, "they come together"
+    assert device.races == 0
+
+
+def test_a_hook_that_closes_waits_for_what_is_on_its_way(
+    device: FakeDevice, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    hook = make_hook(save_all=True)
+    net = nn.Linear(40, 30).to(device.name)
+    hook.register_module(net)
+    expected = net.weight.detach().cpu().numpy()
+    closed = threading.Event()
+
+    def close() -> None:
+        hook.close()
+        closed.set()
+
+    with device.held():
+        net(torch.ones(3, 40, device=device.name))
+        thread = threading.Thread(target=close)
+        thread.start()
+        # Somebody waits for the device, and it is not the training.
+        wait_until(lambda: device.others["event_synchronisations"] == 1)
+        assert not closed.is_set()
+    thread.join()
+    assert read_run().tensor("Linear_weight").value(0).tobytes() == expected.tobytes()
+    assert hook.stats["lost"] == 0
+
+
+def test_another_device_than_the_current_one_is_left_as_it_is(
+    device: FakeDevice, make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    hook = make_hook(save_all=True)
+    other = f"{device.name}:1"
+    net = nn.Linear(4, 3).to(other)
+    hook.register_module(net)
+    current = torch.accelerator.current_device_index(), torch.accelerator.current_stream()
+    net(torch.ones(2, 4, device=other)).sum().backward()
+    hook.close()
+    assert (torch.accelerator.current_device_index(), torch.accelerator.current_stream()) == current
+    assert net.weight.grad is not None
+    saved = read_run().tensor("gradient/Linear_weight").value(0)
+    assert saved.tobytes() == net.weight.grad.cpu().numpy().tobytes()
+    assert device.races == 0
