@@ -154,6 +154,8 @@ PYTHON_ROWS = (
     step_row("MLP, raw every step", "%", "mlp/raw"),
     step_row("MLP, raw every 10 steps", "%", "mlp/raw_every_10"),
     step_row("MLP, all tensors every 10", "%", "mlp/all_every_10"),
+    Row("fake device, idle: all that is asked for", "a step", "device/idle", most=0,
+        counter="asked"),
     Row("fake device, raw: waits of the training", "a step", "device/raw", most=0,
         counter="training_waits"),
     Row("fake device, raw: waits of any thread", "a step", "device/raw", most=1, counter="waits"),

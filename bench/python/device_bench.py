@@ -20,7 +20,7 @@ import step_bench
 import torch
 from models import make_job
 from smdebug.pytorch.devices import CPU_AS_DEVICE
-from step_bench import SAVING, Configuration, Figures, Training, add_hook
+from step_bench import IDLE, SAVING, Configuration, Figures, Training, add_hook
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "modules100"
@@ -30,7 +30,7 @@ COUNTED = tuple(wanted for wanted in SAVING if wanted.name in ("reductions", "ra
 
 
 def count(wanted: Configuration, folder: Path) -> Figures:
-    """What the fake device is asked for at a saved step; the bare training waits for nothing."""
+    """What the fake device is asked for at a step; the bare training waits for nothing."""
     sys.path.append(str(ROOT / "tests/python"))
     from support import fake_device
 
@@ -40,17 +40,19 @@ def count(wanted: Configuration, folder: Path) -> Figures:
     training.inputs = training.inputs.to(device.name)
     training.targets = training.targets.to(device.name)
     hook = add_hook(training, wanted, folder / f"counted-{wanted.name}")
-    training.seconds(1)
+    training.seconds(2)  # A step that is saved may end in the next one.
     torch.accelerator.synchronize()
     device.reset()
     training.seconds(STEPS)
+    asked = device.training.asked
     hook.close()
-    assert hook.stats["steps_saved"] == STEPS + 1, hook.stats
+    assert hook.stats["steps_saved"] == (STEPS + 2 if wanted.saves else 1), hook.stats
     waits = device.training.waits
     return {
         "training_waits": waits / STEPS,
         "waits": (waits + device.others.waits) / STEPS,
         "transfers": (device.training.transfers + device.others.transfers) / STEPS,
+        "asked": asked / STEPS,
     }
 
 
@@ -62,7 +64,7 @@ def main() -> None:
     args = parser.parse_args()
     results: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory(dir=args.dir) as folder:
-        for wanted in COUNTED:
+        for wanted in (IDLE, *COUNTED):
             results[f"device/{wanted.name}"] = count(wanted, Path(folder))
         # Threads that wait for each other would be most of what is measured.
         torch.set_num_threads(1)

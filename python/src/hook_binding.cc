@@ -51,7 +51,7 @@ nb::object CheckOutDir(const nb::dict& settings, const std::string& worker,
 }
 
 void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
-  hook.Settle();
+  { const auto settled = hook.Settle(); }  // The rest may wait for the device.
   const GilRelease released;
   for (const Ending one :
        {Ending::kFinished, Ending::kFailed, Ending::kInterrupted}) {
@@ -62,7 +62,7 @@ void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
 
 bool Flush(TensorHook& hook, std::optional<double> seconds) {
   using std::chrono::milliseconds;
-  hook.Settle();
+  { const auto settled = hook.Settle(); }
   const GilRelease released;
   constexpr double kMost = 1e12;  // For ever, in seconds.
   if (!seconds || *seconds > kMost) return hook.core().Flush();
@@ -172,14 +172,14 @@ void InitHook(nb::module_& m) {
            [](TensorHook& hook) { return hook.BeginIdleStep(); })
       .def("end_step",
            [](TensorHook& hook) {
-             hook.Settle();
+             const auto settled = hook.Settle();
              CallCore([&] { hook.core().EndStep(); });
            })
       .def("flush", &Flush, "timeout"_a = nb::none())
       .def(
           "set_mode",
           [](TensorHook& hook, int mode) {
-            hook.Settle();
+            const auto settled = hook.Settle();
             const GilRelease released;
             hook.core().SetMode(ModeFrom(mode));
           },
@@ -238,7 +238,7 @@ void InitHook(nb::module_& m) {
       .def_prop_ro("run_id",
                    [](TensorHook& hook) { return hook.core().run_id(); })
       .def("abandon", [](TensorHook& hook) {
-        hook.Settle();
+        { const auto settled = hook.Settle(); }
         const GilRelease released;
         hook.core().Abandon();
       });

@@ -1,5 +1,7 @@
 #include "python/src/tensor_hook.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,15 +44,29 @@ void TensorHook::TakeElsewhere(nb::object taker, bool takes_all) {
   take_ = taker.attr("take");
   gather_ = taker.attr("gather");
   settle_ = taker.attr("settle");
+  lock_ = taker.attr("lock");
+  process_ = getpid();
   takes_all_ = takes_all;
 }
 
-void TensorHook::Settle(bool is_urgent) {
-  if (!has_taken_) return;
-  has_taken_ = false;
-  Try("tensors on a device", [&] {
-    if (nb::cast<bool>(settle_(is_urgent))) has_taken_ = true;
+// Delegates, so that the lock is released if something is thrown.
+TensorHook::Settled::Settled(TensorHook& hook, bool is_urgent) : Settled() {
+  // A thread that is not there in a forked child may have the lock.
+  if (!hook.has_ever_taken_ || getpid() != hook.process_) return;
+  hook.Try("tensors on a device", [&] {
+    hook.lock_.attr("acquire")();
+    lock_ = hook.lock_;
+    if (!hook.has_taken_) return;
+    hook.has_taken_ = false;
+    if (nb::cast<bool>(hook.settle_(is_urgent))) hook.has_taken_ = true;
   });
+}
+
+TensorHook::Settled::~Settled() {
+  if (!lock_.is_valid()) return;
+  const nb::object done =
+      nb::steal(PyObject_CallMethod(lock_.ptr(), "release", nullptr));
+  if (!done.is_valid()) PyErr_WriteUnraisable(lock_.ptr());
 }
 
 bool TensorHook::IsTaken(std::string_view name, nb::handle tensor,
@@ -60,12 +76,14 @@ bool TensorHook::IsTaken(std::string_view name, nb::handle tensor,
     const nb::object collections = manner.collections == nullptr
                                        ? nb::none()
                                        : nb::cast(*manner.collections);
-    // Before the call: it may have taken something and fail in the next thing.
-    has_taken_ = true;
+    has_ever_taken_ = true;
     is_taken =
         nb::cast<bool>(take_(nb::str(name.data(), name.size()), tensor,
                              collections, manner.next_step, manner.is_stable));
   });
+  // Also if it failed, perhaps in the next thing. Not before the call, in which
+  // another thread may settle.
+  has_taken_ = true;
   return is_taken;
 }
 
@@ -77,9 +95,9 @@ bool TensorHook::BorrowOrOffer(std::string_view name, nb::handle tensor,
 }
 
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
-  Settle(/*is_urgent=*/false);
   ++steps_begun_;
   {
+    const auto settled = Settle(/*is_urgent=*/false);
     const GilRelease released;
     if (number) {
       core_->BeginStep(*number);
@@ -93,7 +111,7 @@ bool TensorHook::BeginStep(std::optional<int64_t> number) {
 }
 
 bool TensorHook::BeginIdleStep() {
-  Settle(/*is_urgent=*/false);
+  const auto settled = Settle(/*is_urgent=*/false);
   if (!core_->BeginIdleStep()) return false;
   ++steps_begun_;
   return true;

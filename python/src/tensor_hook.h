@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,13 +68,33 @@ class TensorHook {
   // before gather() is called. settle(is_urgent) comes before the step ends,
   // for all that was taken and has not been handed to the core; it gives True
   // if that may wait for the next step, which nothing may if it is urgent.
+  //
+  // `taker.lock` is held while it takes something, of which it then knows the
+  // step.
   void TakeElsewhere(nanobind::object taker, bool takes_all);
 
   // The taker has taken something else than what it was offered.
-  void ExpectSettling() noexcept { has_taken_ = true; }
+  void ExpectSettling() noexcept { has_taken_ = has_ever_taken_ = true; }
 
-  // Has the taker hand over what it took, before something that ends a step.
-  void Settle(bool is_urgent = true);
+  // While it lives, the taker takes nothing. Made and destroyed with the GIL.
+  class Settled {
+   public:
+    Settled(TensorHook& hook, bool is_urgent);
+    ~Settled();
+    Settled(const Settled&) = delete;
+    Settled& operator=(const Settled&) = delete;
+
+   private:
+    Settled() = default;
+
+    nanobind::object lock_;  // Null if there is nothing to keep from taking.
+  };
+
+  // Has the taker hand over what it took, before something that ends a step,
+  // which is done as long as the result lives.
+  [[nodiscard]] Settled Settle(bool is_urgent = true) {
+    return {*this, is_urgent};
+  }
 
   // Starts the next step, or step `number`; tells whether anything is due. Then
   // there is time to pass on what the core has logged.
@@ -139,11 +161,14 @@ class TensorHook {
   const std::unique_ptr<Hook> core_;
   const TensorBorrower borrower_;
   uint64_t steps_begun_ = 0;
-  nanobind::object take_;  // Null without a taker, as are the next two.
+  nanobind::object take_;  // Null without a taker, as are the next three.
   nanobind::object gather_;
   nanobind::object settle_;
+  nanobind::object lock_;
+  pid_t process_ = 0;  // Of the taker.
   bool takes_all_ = false;
   bool has_taken_ = false;  // Something that is not settled.
+  bool has_ever_taken_ = false;
 };
 
 }  // namespace smdebug::python

@@ -196,7 +196,7 @@ class Devices:
     def __init__(self, core: _core.Hook) -> None:
         self._core = weakref.ref(core)
         self._takes_cpu = os.environ.get(CPU_AS_DEVICE, "") not in ("", "0")
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # The core's hook has it where a step ends.
         self._gatherings: dict[torch.device, _Gathering | None] = {}
         self._waiter = Waiter()
         self._numbers = itertools.count()
@@ -222,7 +222,7 @@ class Devices:
         core = self._core()
         if core is None or not isinstance(tensor, torch.Tensor):
             return False
-        with torch.no_grad(), self._lock:
+        with torch.no_grad(), self.lock:
             gathering = self._gathering_of(tensor.device)
             if gathering is None:
                 return False
@@ -253,7 +253,7 @@ class Devices:
             return False
         if value.numel() != 1 or value.is_complex() or value.is_quantized or value.is_sparse:
             return False
-        with torch.no_grad(), self._lock:
+        with torch.no_grad(), self.lock:
             gathering = self._gathering_of(value.device)
             if gathering is None or gathering.lane.is_capturing():
                 return False
@@ -278,7 +278,7 @@ class Devices:
     def gather(self) -> None:
         """What was stable may change from now on."""
         core = self._core()
-        with torch.no_grad(), self._lock:
+        with torch.no_grad(), self.lock:
             for gathering in self._all():
                 if core is not None:
                     self._process(core, gathering)
@@ -286,7 +286,7 @@ class Devices:
     def settle(self, is_urgent: bool) -> bool:
         """Hands all that was taken to the core; whether something is left that may wait."""
         core = self._core()
-        with torch.no_grad(), self._lock:
+        with torch.no_grad(), self.lock:
             gatherings = self._all()
             has_tensors = any(gathering.has_tensors() for gathering in gatherings)
             has_scalars = any(gathering.scalars for gathering in gatherings)

@@ -53,6 +53,12 @@ class Counts(Mapping[str, int]):
         """How many copies came from the device."""
         return sum(self[name] for name in TRANSFERS)
 
+    @property
+    def asked(self) -> int:
+        """The same, and what the device was asked for that nobody waited for."""
+        ordered = ("event_queries", "event_records", "stream_waits")
+        return self.waits + self["late_device_to_host"] + sum(self[name] for name in ordered)
+
     def now(self) -> dict[str, int]:
         """Those that are not 0."""
         return {name: number for name, number in self.items() if number}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Callable
 
 import pytest
@@ -91,6 +92,28 @@ def test_a_model_may_be_on_several_devices(
     assert device.training.waits == 0
     got = read_run()
     assert [saved(got, step) for step in range(3)] == [saved(expected, step) for step in range(3)]
+    assert device.races == 0
+
+
+def test_two_threads_may_train_on_a_device_each(device: FakeDevice, make_hook: MakeHook) -> None:
+    hook = make_hook(save_all=True)
+    places = [f"{device.name}:{number}" for number in range(2)]
+    nets = [nn.Linear(4, 4).to(place) for place in places]
+    for net in nets:
+        hook.register_module(net)
+
+    def run(net: nn.Module, place: str) -> None:
+        for _ in range(50):
+            net(torch.ones(2, 4).to(place)).square().sum().backward()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in zip(nets, places)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    hook.close()
+    # Each belongs to the step that began last, whoever began it, and to none that is over.
+    assert (hook.stats["dropped"], hook.stats["lost"], hook.stats["errors"]) == (0, 0, 0)
     assert device.races == 0
 
 

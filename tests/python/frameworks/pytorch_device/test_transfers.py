@@ -41,7 +41,6 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-
 class Watched:
     """A training that a hook watches, if any, and what the device was asked in the meantime."""
 
