@@ -40,7 +40,8 @@ def count(wanted: Configuration, folder: Path) -> Figures:
     training.inputs = training.inputs.to(device.name)
     training.targets = training.targets.to(device.name)
     hook = add_hook(training, wanted, folder / f"counted-{wanted.name}")
-    training.seconds(2)  # A step that is saved may end in the next one.
+    training.seconds(2)
+    hook.end_step()  # It would end in the next one.
     torch.accelerator.synchronize()
     device.reset()
     training.seconds(STEPS)
