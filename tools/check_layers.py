@@ -87,7 +87,9 @@ PUBLIC_OWNERS: dict[str, str] = {
 # program that has the library compiles them, on the public API alone.
 ADAPTERS: dict[str, str] = {
     "internal/torch-inl": "torch/",
+    "internal/torch_device": "torch/",
     "internal/torch_gradient": "torch/",
+    "internal/torch_rows": "torch/",
     "internal/torch_tensor": "torch/",
     "torch": "torch/",
     "xgboost": "xgboost/",

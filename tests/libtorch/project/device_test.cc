@@ -149,6 +149,32 @@ TEST_F(DeviceTest, TrainingAndWhatIsSavedAreThoseOfTheCpu) {
   EXPECT_EQ(Device().Training("races") + Device().Others("races"), 0);
 }
 
+TEST_F(DeviceTest, TheTrainingNeverWaits) {
+  int64_t waits = -1;
+  const auto hook = NewHook("device");
+  Train(hook.get(), kOnDevice,
+        [&](int64_t /*step*/) { waits = Device().Waits(/*training=*/true); });
+  EXPECT_EQ(waits, 0);
+  EXPECT_GT(Device().Training("late_device_to_host"), 0);
+  EXPECT_LE(Device().Waits(/*training=*/false), (kSteps - 1) / kInterval + 1);
+}
+
+TEST_F(DeviceTest, ValuesAreNotReadBeforeTheyAreThere) {
+  Train(NewHook("cpu").get(), torch::kCPU);
+  Train(NewHook("device").get(), kOnDevice,
+        [&](int64_t step) { Device().Hold(step < kSteps - 1); });
+  EXPECT_EQ(Saved("device"), Saved("cpu"));
+  EXPECT_EQ(Device().Training("races") + Device().Others("races"), 0);
+}
+
+TEST_F(DeviceTest, AClosedHookHoldsNoMemoryOfTheDevice) {
+  const int64_t before = Device().Alive("bytes");
+  const int64_t pinned_before = Device().Alive("pinned_bytes");
+  Train(NewHook("device").get(), kOnDevice);
+  EXPECT_EQ(Device().Alive("bytes"), before);
+  EXPECT_EQ(Device().Alive("pinned_bytes"), pinned_before);
+}
+
 TEST_F(DeviceTest, AnIdleStepAsksNothingOfTheDevice) {
   std::vector<int64_t> asked;  // After each step.
   Train(NewHook("device").get(), kOnDevice, [&](int64_t /*step*/) {
