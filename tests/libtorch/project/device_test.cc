@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,16 +81,23 @@ class DeviceTest : public testing::Test {
     std::filesystem::remove_all(dir_);
   }
 
-  std::unique_ptr<TorchHook> NewHook(const std::string& run) const {
+  std::unique_ptr<TorchHook> NewHook(
+      const std::string& run,
+      const std::optional<ReductionConfig>& reductions = {}) const {
     return std::make_unique<TorchHook>(HookConfig{
         .out_dir = dir_ + "/" + run,
+        .reduction_config = reductions,
         .save_config = SaveConfig::Every({.save_interval = kInterval}),
         .save_all = true});
   }
 
+  std::unique_ptr<Trial> Open(const std::string& run) const {
+    return Trial::Open(dir_ + "/" + run);
+  }
+
   Values Saved(const std::string& run) const {
     Values values;
-    const auto trial = Trial::Open(dir_ + "/" + run);
+    const auto trial = Open(run);
     for (const std::string& name : trial->TensorNames()) {
       const auto tensor = trial->tensor(name);
       for (const int64_t step : tensor.Steps()) {
@@ -164,6 +172,30 @@ TEST_F(DeviceTest, ValuesAreNotReadBeforeTheyAreThere) {
   Train(NewHook("device").get(), kOnDevice,
         [&](int64_t step) { Device().Hold(step < kSteps - 1); });
   EXPECT_EQ(Saved("device"), Saved("cpu"));
+  EXPECT_EQ(Device().Training("races") + Device().Others("races"), 0);
+}
+
+TEST_F(DeviceTest, ReductionsAreThoseOfTheCpuAndComeTogether) {
+  const ReductionConfig reductions = {.reductions = {{ReductionOp::kMean},
+                                                     {ReductionOp::kStd},
+                                                     {ReductionOp::kL2}}};
+  Train(NewHook("cpu", reductions).get(), torch::kCPU);
+  Train(NewHook("device", reductions).get(), kOnDevice);
+  const auto expected = Open("cpu");
+  const auto got = Open("device");
+  for (const std::string& name : expected->TensorNames()) {
+    const auto tensor = expected->tensor(name);
+    for (const int64_t step : tensor.Steps()) {
+      for (const auto& [reduction, value] : tensor.ReductionValues(step)) {
+        EXPECT_THAT(got->tensor(name).ReductionValue(step, reduction),
+                    testing::NanSensitiveDoubleNear(value, 1e-6))
+            << name << " at step " << step;
+      }
+    }
+  }
+  // With the value of the loss.
+  EXPECT_LE(Device().Training("late_device_to_host"),
+            2 * ((kSteps - 1) / kInterval + 1));
   EXPECT_EQ(Device().Training("races") + Device().Others("races"), 0);
 }
 
