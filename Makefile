@@ -6,7 +6,7 @@ RELEASE := build/release
 PREFIX ?= /usr/local
 DEMO_RUN := build/demo
 SCRIPTS := .ci/run tools/bootstrap tools/build-wheel tools/demo tools/fuzz tools/gen-rule-docs tools/gen-stubs tools/python-env \
-	tools/python-package tests/libtorch/run tests/package/run tests/xgboost_cpp/run
+	tools/python-package tests/fake_device/run tests/libtorch/run tests/package/run tests/xgboost_cpp/run
 CXX_FILES = $(shell git ls-files '*.h' '*.cc')
 
 # What one build folder has compiled, the compiler's cache gives to the others.

@@ -98,6 +98,7 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
     of_limit = mine / limit if mine and limit else None
     targets = [(ratio, row.target), (of_limit, row.of_limit), (mine, row.least)]
     enough = all(value >= least for value, least in targets if value and least)
+    too_much = mine is not None and row.most is not None and mine > row.most
     return {
         "title": row.title,
         "unit": row.unit,
@@ -114,7 +115,7 @@ def measured_row(row: Row, ours: Rates, reference: dict[str, float]) -> dict[str
             "least": row.least,
             "most": row.most,
         },
-        "reached": enough and not (mine and row.most and mine > row.most),
+        "reached": enough and not too_much,
     }
 
 
@@ -128,7 +129,7 @@ def target_text(row: dict[str, Any]) -> str:
         parts.append(f"{target['of_limit']:.0%}")
     if target["least"]:
         parts.append(f"{target['least']:,.0f}")
-    if target["most"]:
+    if target["most"] is not None:
         parts.append(f"at most {target['most']:g}")
     if not parts or row["ours"] is None:
         return ", ".join(parts) or "-"

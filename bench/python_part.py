@@ -29,13 +29,15 @@ def run_python(folder: Path, quick: bool, skip_reference: bool) -> dict[str, Fig
     scripts = [["import_bench.py", "--runs", "1" if quick else "5"]]
     for model in MODELS:
         scripts.append(["step_bench.py", model, "--dir", str(folder), *amount])
+    scripts.append(["device_bench.py", "--dir", str(folder), *amount])
     turns = ["--turns", "1", "--rounds", "2"] if quick else []
     scripts.append(["xgboost_bench.py", "--dir", str(folder), *turns])
     results: dict[str, Figures] = {side: {} for side in ENVIRONMENTS}
     for script, *arguments in scripts:
         environments = XGBOOST_ENVIRONMENTS if script == "xgboost_bench.py" else ENVIRONMENTS
         for side, environment in environments.items():
-            if side == "ours" or not skip_reference:
+            is_ours_alone = script == "device_bench.py"
+            if side == "ours" or not (skip_reference or is_ours_alone):
                 results[side].update(run_script(environment, script, arguments))
     return results
 

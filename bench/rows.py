@@ -37,10 +37,11 @@ UNITS = {
     "us": ("us", 1.0),
     "%": ("percent", 1.0),
     "x": ("times", 1.0),
+    "a step": ("per_step", 1.0),
 }
 
 # Of these less is better; a ratio says how many times less ours is.
-LESS_IS_BETTER = {"MB", "MiB", "ms", "us", "%", "x"}
+LESS_IS_BETTER = {"MB", "MiB", "ms", "us", "%", "x", "a step"}
 
 CPP_ROWS = (
     Row("raw, 100 x 1 MiB a step", "MB/s", "hook/raw/100x1MiB", "raw_100x1MiB", 3.5,
@@ -153,6 +154,23 @@ PYTHON_ROWS = (
     step_row("MLP, raw every step", "%", "mlp/raw"),
     step_row("MLP, raw every 10 steps", "%", "mlp/raw_every_10"),
     step_row("MLP, all tensors every 10", "%", "mlp/all_every_10"),
+    Row("fake device, idle: all that is asked for", "a step", "device/idle", most=0,
+        counter="asked"),
+    Row("fake device, raw: waits of the training", "a step", "device/raw", most=0,
+        counter="training_waits"),
+    Row("fake device, raw: waits of any thread", "a step", "device/raw", most=1, counter="waits"),
+    Row("fake device, raw: transfers of 201 tensors", "a step", "device/raw",
+        counter="transfers"),
+    Row("fake device, reductions: training waits", "a step", "device/reductions", most=0,
+        counter="training_waits"),
+    Row("fake device, reductions: waits of any", "a step", "device/reductions", most=1,
+        counter="waits"),
+    Row("fake device, reductions: transfers", "a step", "device/reductions",
+        counter="transfers"),
+    Row("100 modules, raw, on the CPU", "us", "way/cpu/raw"),
+    Row("100 modules, raw, by the way of a device", "us", "way/device/raw"),
+    Row("100 modules, reductions, on the CPU", "us", "way/cpu/reductions"),
+    Row("100 modules, reductions, way of a device", "us", "way/device/reductions"),
     step_row("XGBoost 10k x 50, metrics each round", "%", "xgboost/metrics", most=0.5),
     step_row("XGBoost, and importance of features", "%", "xgboost/importance", most=3),
     step_row("XGBoost, predictions, over computing", "%", "xgboost/predictions", most=2),

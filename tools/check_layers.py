@@ -60,8 +60,10 @@ PUBLIC_OWNERS: dict[str, str] = {
     "finding": "base",
     "guard": "guard",
     "hook": "hook",
+    "internal/arriving": "hook",
     "internal/class_patterns": "config",
     "internal/did_you_mean": "config",
+    "internal/part_statistics": "reduce",
     "internal/step_judge": "rules",
     "internal/termination": "base",
     "internal/unusable_collections": "config",
@@ -86,7 +88,9 @@ PUBLIC_OWNERS: dict[str, str] = {
 # program that has the library compiles them, on the public API alone.
 ADAPTERS: dict[str, str] = {
     "internal/torch-inl": "torch/",
+    "internal/torch_device": "torch/",
     "internal/torch_gradient": "torch/",
+    "internal/torch_rows": "torch/",
     "internal/torch_tensor": "torch/",
     "torch": "torch/",
     "xgboost": "xgboost/",

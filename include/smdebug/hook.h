@@ -24,6 +24,12 @@ class Recorder;
 struct TensorPlan;
 }  // namespace hook
 
+namespace internal {
+struct ArrivingScalar;
+struct ArrivingTensor;
+struct Wanted;
+}  // namespace internal
+
 // Who writes: one process of a job, or one device of a process that trains on
 // several.
 struct Worker {
@@ -311,6 +317,28 @@ class Hook {
   // their own at Close(): a name that comes again begins the next one.
   void SaveScalar(std::string_view name, double value,
                   const ScalarOptions& options = {});
+
+  // For shims whose tensors are on a device: smdebug/internal/arriving.h.
+
+  // What is saved of `name` at the current step; with `collections`, as by
+  // SaveTensor().
+  internal::Wanted WantedOf(std::string_view name);
+  internal::Wanted WantedOf(std::string_view name,
+                            std::span<const std::string_view> collections);
+
+  // Room in the buffer for `bytes` of the caller's, which is given back with
+  // the last copy. Null if there is none: at once, or if the caller `waits`, as
+  // Save() does, when none comes; each of `names` is then dropped and counted.
+  std::shared_ptr<const void> Reserve(std::span<const std::string_view> names,
+                                      uint64_t bytes, bool waits);
+
+  // Saves what is on its way. The hook's own thread waits for it, half of
+  // `stuck_after` at most; what does not come is counted as lost.
+  void SaveArriving(std::string_view name,
+                    const internal::ArrivingTensor& tensor);
+  void SaveArriving(std::string_view name,
+                    const internal::ArrivingScalar& scalar,
+                    const ScalarOptions& options = {});
 
   // Counts a tensor that the caller could not hand over; `reason` goes on after
   // the name: "is on the meta device". Each reason is logged once.

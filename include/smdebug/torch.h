@@ -20,6 +20,7 @@
 #include "smdebug/error.h"
 #include "smdebug/hook.h"
 #include "smdebug/internal/class_patterns.h"
+#include "smdebug/internal/torch_device.h"
 #include "smdebug/internal/torch_gradient.h"
 #include "smdebug/internal/torch_tensor.h"
 
@@ -131,7 +132,7 @@ class TorchHook {
   }
 
   // Saves a tensor of the trainer's own at the current step, if one of the
-  // collections is due. Copies it from its device whether one is or not.
+  // collections is due.
   void SaveTensor(std::string_view name, const torch::Tensor& tensor,
                   std::initializer_list<std::string_view> collections = {
                       "default"});
@@ -140,7 +141,10 @@ class TorchHook {
   void Close();
 
   // For what is the same in every trainer: rules, collections, numbers.
-  Hook& core() noexcept { return core_; }
+  Hook& core() {
+    devices_.Settle();
+    return core_;
+  }
 
   // Runs a module; saves inputs and outputs if it is part of a registered model
   // and they are due.
@@ -206,10 +210,12 @@ class TorchHook {
   void Save(TensorName& name, const torch::Tensor& tensor);
   void Save(const std::string& name, const torch::Tensor& tensor);
 
-  // Hands the values of `tensor` to `save`, or counts why there are none.
+  // Hands the values of `tensor` to `save`, or counts why there are none; those
+  // that are on a device are saved when they have come.
   template <typename Function>
   void WithValues(std::string_view name, const torch::Tensor& tensor,
-                  const Function& save);
+                  const Function& save,
+                  const std::vector<std::string>* collections = nullptr);
 
   // Gives what `run` gives for `args`, and saves both if `calls` is not null.
   template <typename Function, typename... Args>
@@ -227,6 +233,7 @@ class TorchHook {
 
   const int64_t forwards_per_step_;
   Hook core_;
+  internal::TorchDevices devices_{&core_};
   std::deque<Root> roots_;
   std::unordered_map<const torch::nn::Module*, Calls> modules_;
   std::map<std::string, Calls> losses_;

@@ -148,13 +148,20 @@ bool TensorBorrower::BorrowFast(nb::handle tensor,
   return true;
 }
 
+bool TensorBorrower::BorrowAtHand(nb::handle tensor,
+                                  BorrowedTensor& borrowed) const noexcept {
+  // Classes below the tensor's own may keep their values elsewhere.
+  try {
+    return exchange_ != nullptr && HoldsItsValues(tensor) &&
+           BorrowFast(tensor, borrowed);
+  } catch (nb::python_error&) {
+    return false;  // Whoever borrows it meets that again.
+  }
+}
+
 std::string TensorBorrower::Borrow(nb::handle tensor,
                                    BorrowedTensor& borrowed) const {
-  // Classes below the tensor's own may keep their values elsewhere.
-  if (exchange_ != nullptr && HoldsItsValues(tensor) &&
-      BorrowFast(tensor, borrowed)) {
-    return {};
-  }
+  if (BorrowAtHand(tensor, borrowed)) return {};
   const nb::object described = describe_(tensor);
   if (nb::isinstance<nb::str>(described)) {
     return nb::cast<std::string>(described);

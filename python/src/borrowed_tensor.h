@@ -53,6 +53,10 @@ class TensorBorrower {
     return base_ != nullptr && Py_TYPE(object.ptr()) == base_;
   }
 
+  // Borrow() if that needs no call of `describe`; false if it does.
+  bool BorrowAtHand(nanobind::handle tensor,
+                    BorrowedTensor& borrowed) const noexcept;
+
   // Empty on success, else why the tensor cannot be borrowed. Throws what
   // `describe` raises.
   std::string Borrow(nanobind::handle tensor, BorrowedTensor& borrowed) const;

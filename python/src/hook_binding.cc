@@ -7,6 +7,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/src/arriving.h"
 #include "python/src/bindings.h"
 #include "python/src/callbacks.h"
 #include "python/src/config_binding.h"
@@ -55,6 +56,8 @@ nb::object CheckOutDir(const nb::dict& settings, const std::string& worker,
 }
 
 void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
+  { const auto settled = hook.Settle(); }  // The rest may wait for the device.
+  const GilRelease released;
   for (const Ending one :
        {Ending::kFinished, Ending::kFailed, Ending::kInterrupted}) {
     if (ending == EndingName(one)) return hook.core().Close(one, reason);
@@ -64,6 +67,8 @@ void Close(TensorHook& hook, std::string_view ending, std::string_view reason) {
 
 bool Flush(TensorHook& hook, std::optional<double> seconds) {
   using std::chrono::milliseconds;
+  { const auto settled = hook.Settle(); }
+  const GilRelease released;
   constexpr double kMost = 1e12;  // For ever, in seconds.
   if (!seconds || *seconds > kMost) return hook.core().Flush();
   return hook.core().Flush(
@@ -154,7 +159,8 @@ void BindCallbacks(nb::module_& m) {
 void InitHook(nb::module_& m) {
   nb::class_<TensorNames>(m, "TensorNames")
       .def(nb::init<const std::vector<std::string>&>(), "names"_a);
-  nb::class_<TensorHook>(m, "Hook", nb::is_weak_referenceable())
+  nb::class_<TensorHook> hook_class(m, "Hook", nb::is_weak_referenceable());
+  hook_class
       .def("__init__", &MakeHook, "settings"_a, "worker"_a, "workers"_a,
            "is_chief"_a, "tensor_types"_a, "differs"_a, "describe"_a,
            "more_workers"_a = nb::make_tuple(),
@@ -175,16 +181,20 @@ void InitHook(nb::module_& m) {
       .def("begin_step", &TensorHook::BeginStep, "number"_a = nb::none())
       .def("begin_idle_step",
            [](TensorHook& hook) { return hook.BeginIdleStep(); })
-      .def(
-          "end_step", [](TensorHook& hook) { hook.core().EndStep(); },
-          nb::call_guard<CoreCall>())
-      .def("flush", &Flush, "timeout"_a = nb::none(), Released())
+      .def("end_step",
+           [](TensorHook& hook) {
+             const auto settled = hook.Settle();
+             CallCore([&] { hook.core().EndStep(); });
+           })
+      .def("flush", &Flush, "timeout"_a = nb::none())
       .def(
           "set_mode",
           [](TensorHook& hook, int mode) {
+            const auto settled = hook.Settle();
+            const GilRelease released;
             hook.core().SetMode(ModeFrom(mode));
           },
-          "mode"_a, Released())
+          "mode"_a)
       .def(
           "save",
           [](TensorHook& hook, std::string_view name, nb::handle tensor,
@@ -252,15 +262,17 @@ void InitHook(nb::module_& m) {
       .def("collection", &CollectionJson, "name"_a)
       .def_prop_ro("stats",
                    [](TensorHook& hook) { return ToDict(hook.core().stats()); })
-      .def("close", &Close, "ending"_a = "finished", "reason"_a = "",
-           Released())
+      .def("close", &Close, "ending"_a = "finished", "reason"_a = "")
       .def_prop_ro("workers",
                    [](TensorHook& hook) { return hook.core().workers(); })
       .def_prop_ro("run_id",
                    [](TensorHook& hook) { return hook.core().run_id(); })
-      .def(
-          "abandon", [](TensorHook& hook) { hook.core().Abandon(); },
-          Released());
+      .def("abandon", [](TensorHook& hook) {
+        { const auto settled = hook.Settle(); }
+        const GilRelease released;
+        hook.core().Abandon();
+      });
+  BindArriving(m, hook_class);
   // Scalars that say what a scaler of losses did.
   m.attr("GRAD_SCALE") = std::string(kGradScale);
   m.attr("STEP_SKIPPED") = std::string(kStepSkipped);

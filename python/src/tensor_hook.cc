@@ -1,5 +1,7 @@
 #include "python/src/tensor_hook.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,9 +40,64 @@ TensorHook::TensorHook(HookConfig config, std::span<const Worker> workers,
     : core_(Hook::OfWorkers(std::move(config), workers)),
       borrower_(std::move(types), std::move(differs), std::move(describe)) {}
 
+void TensorHook::TakeElsewhere(nb::object taker, bool takes_all) {
+  take_ = taker.attr("take");
+  gather_ = taker.attr("gather");
+  settle_ = taker.attr("settle");
+  lock_ = taker.attr("lock");
+  process_ = getpid();
+  takes_all_ = takes_all;
+}
+
+// Delegates, so that the lock is released if something is thrown.
+TensorHook::Settled::Settled(TensorHook& hook, bool is_urgent) : Settled() {
+  // A thread that is not there in a forked child may have the lock.
+  if (!hook.has_ever_taken_ || getpid() != hook.process_) return;
+  hook.Try("tensors on a device", [&] {
+    hook.lock_.attr("acquire")();
+    lock_ = hook.lock_;
+    if (!hook.has_taken_) return;
+    hook.has_taken_ = false;
+    if (nb::cast<bool>(hook.settle_(is_urgent))) hook.has_taken_ = true;
+  });
+}
+
+TensorHook::Settled::~Settled() {
+  if (!lock_.is_valid()) return;
+  const nb::object done =
+      nb::steal(PyObject_CallMethod(lock_.ptr(), "release", nullptr));
+  if (!done.is_valid()) PyErr_WriteUnraisable(lock_.ptr());
+}
+
+bool TensorHook::IsTaken(std::string_view name, nb::handle tensor,
+                         const Manner& manner) {
+  bool is_taken = true;  // What has failed is counted.
+  Try(name, [&] {
+    const nb::object collections = manner.collections == nullptr
+                                       ? nb::none()
+                                       : nb::cast(*manner.collections);
+    has_ever_taken_ = true;
+    is_taken =
+        nb::cast<bool>(take_(nb::str(name.data(), name.size()), tensor,
+                             collections, manner.next_step, manner.is_stable));
+  });
+  // Also if it failed, perhaps in the next thing. Not before the call, in which
+  // another thread may settle.
+  has_taken_ = true;
+  return is_taken;
+}
+
+bool TensorHook::BorrowOrOffer(std::string_view name, nb::handle tensor,
+                               BorrowedTensor& borrowed, const Manner& manner) {
+  if (!takes_all_ && borrower_.BorrowAtHand(tensor, borrowed)) return true;
+  if (take_.is_valid() && IsTaken(name, tensor, manner)) return false;
+  return Borrow(name, tensor, borrowed);
+}
+
 bool TensorHook::BeginStep(std::optional<int64_t> number) {
   ++steps_begun_;
   {
+    const auto settled = Settle(/*is_urgent=*/false);
     const GilRelease released;
     if (number) {
       core_->BeginStep(*number);
@@ -54,6 +111,7 @@ bool TensorHook::BeginStep(std::optional<int64_t> number) {
 }
 
 bool TensorHook::BeginIdleStep() {
+  const auto settled = Settle(/*is_urgent=*/false);
   if (!core_->BeginIdleStep()) return false;
   ++steps_begun_;
   return true;
@@ -100,7 +158,7 @@ void TensorHook::SaveNamed(Name& name, std::string_view text, nb::handle tensor,
                            const Options&... options) {
   if (!core_->Offer(name)) return;
   BorrowedTensor borrowed;
-  if (!Borrow(text, tensor, borrowed)) return;
+  if (!BorrowOrOffer(text, tensor, borrowed, {})) return;
   const GilRelease released;
   core_->Save(name, borrowed.view(), options...);
 }
@@ -118,10 +176,14 @@ void TensorHook::SaveMany(TensorNames& names, nb::list tensors) {
     TensorName& name = names[i];
     if (!core_->Offer(name)) continue;
     BorrowedTensor borrowed;
-    if (!Borrow(name.text(), tensors[i], borrowed)) continue;
+    if (!BorrowOrOffer(name.text(), tensors[i], borrowed,
+                       {.is_stable = true})) {
+      continue;
+    }
     due_names.push_back(&name);
     due.push_back(std::move(borrowed));
   }
+  if (has_taken_) Try("tensors on a device", [&] { gather_(); });
   const GilRelease released;
   for (size_t i = 0; i < due.size(); ++i) {
     core_->Save(*due_names[i], due[i].view());
@@ -181,7 +243,10 @@ void TensorHook::SaveTensor(std::string_view name, nb::handle tensor,
                             const std::vector<std::string>& collections,
                             bool next_step) {
   BorrowedTensor borrowed;
-  if (!Borrow(name, tensor, borrowed)) return;
+  if (!BorrowOrOffer(name, tensor, borrowed,
+                     {.collections = &collections, .next_step = next_step})) {
+    return;
+  }
   const std::vector<std::string_view> views(collections.begin(),
                                             collections.end());
   const GilRelease released;

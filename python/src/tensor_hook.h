@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,6 +66,40 @@ class TensorHook {
     return is_done;
   }
 
+  // Has `taker` offered each tensor that is saved and not in plain memory, or
+  // each that is if it `takes_all`: take(name, tensor, collections, next_step,
+  // is_stable) gives True if it saves it itself. What is stable does not change
+  // before gather() is called. settle(is_urgent) comes before the step ends,
+  // for all that was taken and has not been handed to the core; it gives True
+  // if that may wait for the next step, which nothing may if it is urgent.
+  //
+  // `taker.lock` is held while it takes something, of which it then knows the
+  // step.
+  void TakeElsewhere(nanobind::object taker, bool takes_all);
+
+  // The taker has taken something else than what it was offered.
+  void ExpectSettling() noexcept { has_taken_ = has_ever_taken_ = true; }
+
+  // While it lives, the taker takes nothing. Made and destroyed with the GIL.
+  class Settled {
+   public:
+    Settled(TensorHook& hook, bool is_urgent);
+    ~Settled();
+    Settled(const Settled&) = delete;
+    Settled& operator=(const Settled&) = delete;
+
+   private:
+    Settled() = default;
+
+    nanobind::object lock_;  // Null if there is nothing to keep from taking.
+  };
+
+  // Has the taker hand over what it took, before something that ends a step,
+  // which is done as long as the result lives.
+  [[nodiscard]] Settled Settle(bool is_urgent = true) {
+    return {*this, is_urgent};
+  }
+
   // Starts the next step, or step `number`; tells whether anything is due. Then
   // there is time to pass on what the core has logged.
   bool BeginStep(std::optional<int64_t> number);
@@ -122,14 +158,34 @@ class TensorHook {
   // Saves the items of `all`, which has one axis, under their names.
   void SaveEach(TensorNames& names, const TensorView& all);
 
-  // False if `tensor` cannot be borrowed, which is counted then.
+  // How a tensor is saved, where that matters to the taker.
+  struct Manner {
+    const std::vector<std::string>* collections = nullptr;
+    bool next_step = false;
+    bool is_stable = false;
+  };
+
+  // False if there is nothing more to do: `tensor` cannot be borrowed, which is
+  // counted then, or was taken elsewhere.
   bool Borrow(std::string_view name, nanobind::handle tensor,
               BorrowedTensor& borrowed);
+  bool BorrowOrOffer(std::string_view name, nanobind::handle tensor,
+                     BorrowedTensor& borrowed, const Manner& manner);
+  bool IsTaken(std::string_view name, nanobind::handle tensor,
+               const Manner& manner);
 
   const std::unique_ptr<Hook> core_;
   const TensorBorrower borrower_;
   nanobind::object unscale_;  // Null: gradients are saved as they are.
   uint64_t steps_begun_ = 0;
+  nanobind::object take_;  // Null without a taker, as are the next three.
+  nanobind::object gather_;
+  nanobind::object settle_;
+  nanobind::object lock_;
+  pid_t process_ = 0;  // Of the taker.
+  bool takes_all_ = false;
+  bool has_taken_ = false;  // Something that is not settled.
+  bool has_ever_taken_ = false;
 };
 
 }  // namespace smdebug::python

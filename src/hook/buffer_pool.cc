@@ -6,6 +6,8 @@
 #include <bit>
 #include <new>
 
+#include "src/base/fork.h"
+
 namespace smdebug::hook {
 namespace {
 
@@ -81,6 +83,16 @@ void Reservation::Merge(Reservation other) noexcept {
   bytes_ += std::exchange(other.bytes_, 0);
 }
 
+Room::Room(std::shared_ptr<BufferPool> pool, uint64_t bytes)
+    : pool_(std::move(pool)),
+      bytes_(bytes),
+      fork_generation_(base::ForkGeneration()) {}
+
+Room::~Room() {
+  // In a child the locks of the pool are the parent's.
+  if (fork_generation_ == base::ForkGeneration()) pool_->GiveBackLent(bytes_);
+}
+
 BufferPool::BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
 
 BufferPool::~BufferPool() = default;
@@ -100,6 +112,16 @@ bool BufferPool::TryReserve(uint64_t bytes, Reservation& reservation) {
   if (allocated_ + CountedLocked() > budget_) FreeIdleSlabs();
   reservation.pool_ = this;
   reservation.bytes_ += bytes;
+  return true;
+}
+
+bool BufferPool::TryLend(uint64_t bytes) {
+  const base::MutexLock lock(mu_);
+  const uint64_t held = in_use_ + CountedLocked();
+  if (held != 0 && held + bytes > budget_) return false;
+  if (allocated_ + CountedLocked() + bytes > budget_) FreeIdleSlabs();
+  in_use_ += bytes;
+  allocated_ += bytes;
   return true;
 }
 
@@ -210,6 +232,18 @@ void BufferPool::GiveBack(Slab* slab, std::byte* data) noexcept {
     idle_[slab->capacity].push_back({slab, data});
     // What exceeds the budget was lent alone and is not kept.
     if (allocated_ > budget_) FreeIdleSlabs();
+    is_awaited = waiters_ != 0;
+  }
+  if (is_awaited) returned_.notify_all();
+}
+
+void BufferPool::GiveBackLent(uint64_t bytes) noexcept {
+  bool is_awaited = false;
+  {
+    const base::MutexLock lock(mu_);
+    in_use_ -= bytes;
+    allocated_ -= bytes;
+    ++returns_;
     is_awaited = waiters_ != 0;
   }
   if (is_awaited) returned_.notify_all();

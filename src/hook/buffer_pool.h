@@ -81,6 +81,21 @@ class Reservation {
   uint64_t bytes_ = 0;
 };
 
+// Room in the budget for bytes of tensors in memory of others. It may be given
+// back by anybody, at any time, in a forked child too. Thread-safe.
+class Room {
+ public:
+  Room(std::shared_ptr<BufferPool> pool, uint64_t bytes);
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+ private:
+  const std::shared_ptr<BufferPool> pool_;
+  const uint64_t bytes_;
+  const uint64_t fork_generation_;
+};
+
 // Memory under one budget: buffers for captured bytes, and what others reserve
 // for what they hold. Memory of buffers is kept for reuse and comes in huge
 // pages where the system has them, since touching fresh pages costs more than
@@ -103,6 +118,10 @@ class BufferPool {
 
   // A buffer of `size` bytes if there is room for it now.
   std::optional<Buffer> TryTake(size_t size) SMDEBUG_EXCLUDES(mu_);
+
+  // Whether there is room for `bytes` in memory of others, which is taken then,
+  // as by a buffer, for a Room to give back.
+  bool TryLend(uint64_t bytes) SMDEBUG_EXCLUDES(mu_);
 
   // Adds `bytes` to `reservation` if there is room for them now.
   bool TryReserve(uint64_t bytes, Reservation& reservation)
@@ -128,6 +147,7 @@ class BufferPool {
  private:
   friend class Buffer;
   friend class Reservation;
+  friend class Room;
 
   struct Idle {
     Slab* slab;
@@ -139,6 +159,7 @@ class BufferPool {
   bool AddSlab(size_t capacity) SMDEBUG_REQUIRES(mu_);
   void FreeIdleSlabs() SMDEBUG_REQUIRES(mu_);
   void GiveBack(Slab* slab, std::byte* data) noexcept SMDEBUG_EXCLUDES(mu_);
+  void GiveBackLent(uint64_t bytes) noexcept SMDEBUG_EXCLUDES(mu_);
   void GiveBack(uint64_t reserved) noexcept SMDEBUG_EXCLUDES(mu_);
   // Reserved bytes that count.
   uint64_t CountedLocked() const SMDEBUG_REQUIRES(mu_) {

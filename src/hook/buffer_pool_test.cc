@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -134,6 +135,25 @@ TEST_F(BufferPoolTest, ManyThreadsNeverExceedTheBudget) {
   threads.clear();
   EXPECT_FALSE(exceeded);
   EXPECT_EQ(pool_.in_use(), 0u);
+}
+
+TEST_F(BufferPoolTest, RoomForMemoryOfOthersCountsAsBuffersDo) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  const auto pool = std::make_shared<BufferPool>(8 * kMiB);
+  ASSERT_TRUE(pool->TryLend(5 * kMiB));
+  auto lent = std::make_unique<Room>(pool, 5 * kMiB);
+  EXPECT_EQ(pool->in_use(), 5 * kMiB);
+  EXPECT_FALSE(pool->TryLend(4 * kMiB));
+  EXPECT_FALSE(pool->TryTake(4 * kMiB));
+  const uint64_t seen = pool->returns();
+  lent.reset();
+  EXPECT_NE(pool->returns(), seen);
+  // More than the budget is lent alone, and leaves room to say so.
+  ASSERT_TRUE(pool->TryLend(20 * kMiB));
+  lent = std::make_unique<Room>(pool, 20 * kMiB);
+  EXPECT_FALSE(pool->TryLend(1));
+  Reservation entry;
+  EXPECT_TRUE(pool->TryReserve(kMiB / 2, entry));
 }
 
 }  // namespace

@@ -28,7 +28,10 @@ uint64_t HeldBytes(const CapturedTensor& tensor) noexcept {
   uint64_t bytes = sizeof(tensor) + HeapBytes(tensor.shape) +
                    HeapBytes(tensor.strings) + tensor.original_name.size();
   for (const std::string& text : tensor.strings) bytes += text.capacity();
-  if (tensor.content != nullptr) bytes += sizeof(Buffer) + 2 * kPerPiece;
+  if (tensor.content != nullptr) bytes += sizeof(Content) + 2 * kPerPiece;
+  if (tensor.arriving != nullptr) {
+    bytes += sizeof(Arriving) + HeapBytes(tensor.arriving->parts) + kPerPiece;
+  }
   // Names are shared, but only as long as the job does not invent new ones.
   if (tensor.plan != nullptr) bytes += tensor.plan->name.size();
   if (tensor.digest && tensor.digest->histogram) {
@@ -39,7 +42,9 @@ uint64_t HeldBytes(const CapturedTensor& tensor) noexcept {
 }
 
 uint64_t HeldBytes(const CapturedScalar& scalar) noexcept {
-  return sizeof(scalar) + scalar.name.capacity() + kPerPiece;
+  uint64_t bytes = sizeof(scalar) + scalar.name.capacity() + kPerPiece;
+  if (scalar.arriving != nullptr) bytes += sizeof(*scalar.arriving);
+  return bytes;
 }
 
 Digest MakeDigest(const TensorView& tensor, const Form& form) {

@@ -6,8 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "smdebug/internal/arriving.h"
 #include "smdebug/tensor.h"
 #include "src/hook/buffer_pool.h"
 #include "src/hook/selector.h"
@@ -21,6 +23,32 @@ namespace smdebug::hook {
 struct Digest {
   std::optional<reduce::Statistics> statistics;
   std::optional<reduce::Histogram> histogram;
+};
+
+// Bytes of a tensor: in a buffer of the hook's, or in memory of others. Const
+// calls are thread-safe.
+class Content {
+ public:
+  explicit Content(Buffer buffer) : buffer_(std::move(buffer)) {}
+  // `owner` keeps the memory, and the room that it takes.
+  Content(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : owner_(std::move(owner)), theirs_(bytes) {}
+
+  std::span<const std::byte> bytes() const noexcept {
+    return owner_ == nullptr ? buffer_.bytes() : theirs_;
+  }
+
+ private:
+  const Buffer buffer_;
+  const std::shared_ptr<const void> owner_;
+  const std::span<const std::byte> theirs_;
+};
+
+// What of a tensor is on its way.
+struct Arriving {
+  std::shared_ptr<internal::Arrival> arrival;
+  std::vector<internal::Parts> parts;  // Empty: the content.
+  std::shared_ptr<const void> owner;   // Of the parts.
 };
 
 // Everything the writer needs to know of one saved tensor.
@@ -37,13 +65,14 @@ struct CapturedTensor {
   bool has_raw = false;
   // A copy, shared by tensors of a step with the same content; null without
   // bytes, and for kString.
-  std::shared_ptr<const Buffer> content;
+  std::shared_ptr<const Content> content;
   const void* source = nullptr;  // Where it was copied from; may be gone.
   // The tensor of the step whose record has the same content; null: none.
   std::shared_ptr<const TensorPlan> same_as;
   bool is_shared = false;            // Others will be the same, however small.
   std::vector<std::string> strings;  // If has_raw and kString.
   std::optional<Digest> digest;      // Unset until computed.
+  std::shared_ptr<const Arriving> arriving;  // Null once all is there.
 
   // Whether Digest has something to compute.
   bool NeedsDigest() const noexcept {
@@ -68,6 +97,8 @@ struct CapturedScalar {
   double wall_time = 0;
   Stamp stamp = {};
   bool is_metric = false;  // Of the job: ScalarOptions::sm_metric.
+  // Where the value comes from; null once it is there.
+  std::shared_ptr<const internal::ArrivingScalar> arriving = nullptr;
 };
 
 // Bytes of memory that each takes, but for the content.

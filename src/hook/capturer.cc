@@ -111,7 +111,7 @@ Taken Capturer::CopyContent(const TensorView& tensor,
   std::optional<Buffer> buffer = pool_->TryTake(tensor.byte_size());
   if (!buffer) return Taken::kNoRoom;
   tensor::CopyDense(tensor, buffer->bytes());
-  captured.content = std::make_shared<const Buffer>(*std::move(buffer));
+  captured.content = std::make_shared<const Content>(*std::move(buffer));
   captured.source = tensor.data;
   return Taken::kAll;
 }

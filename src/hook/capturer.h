@@ -37,13 +37,14 @@ class Capturer {
   Taken Copy(std::string_view name, const TensorView& tensor,
              CapturedTensor& captured);
 
+  // Notes what `tensor` is. False if it cannot be saved.
+  bool Describe(std::string_view name, const TensorView& tensor,
+                CapturedTensor& captured);
+
   // Whether the bytes of a tensor may be kept, as captured.form asks.
   bool MayKeepRaw(const CapturedTensor& captured, uint64_t bytes);
 
  private:
-  // Notes what `tensor` is. False if it cannot be saved.
-  bool Describe(std::string_view name, const TensorView& tensor,
-                CapturedTensor& captured);
   Taken CopyContent(const TensorView& tensor, CapturedTensor& captured);
 
   BufferPool* const pool_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "smdebug/internal/arriving.h"
 #include "src/hook/recorder.h"
 #include "src/hook/workers.h"
 
@@ -323,6 +324,44 @@ void Hook::SaveScalar(std::string_view name, double value,
   if (hook::Recorder* const one = Find(*options.worker, name)) {
     one->Guard("capture", [&] { save(*one); });
   }
+}
+
+internal::Wanted Hook::WantedOf(std::string_view name) {
+  internal::Wanted wanted;
+  if (!recorder_->StepIsDue()) return wanted;
+  recorder_->Guard("call", [&] { wanted = recorder_->WantedOf(name); });
+  return wanted;
+}
+
+internal::Wanted Hook::WantedOf(std::string_view name,
+                                std::span<const std::string_view> collections) {
+  internal::Wanted wanted;
+  recorder_->Guard("call",
+                   [&] { wanted = recorder_->WantedOf(name, collections); });
+  return wanted;
+}
+
+std::shared_ptr<const void> Hook::Reserve(
+    std::span<const std::string_view> names, uint64_t bytes, bool waits) {
+  std::shared_ptr<const void> room;
+  recorder_->Guard("capture",
+                   [&] { room = recorder_->Reserve(names, bytes, waits); });
+  return room;
+}
+
+void Hook::SaveArriving(std::string_view name,
+                        const internal::ArrivingTensor& tensor) {
+  ForEach("capture",
+          [&](hook::Recorder& one) { one.SaveArriving(name, tensor); });
+}
+
+void Hook::SaveArriving(std::string_view name,
+                        const internal::ArrivingScalar& scalar,
+                        const ScalarOptions& options) {
+  ForEach("capture", [&](hook::Recorder& one) {
+    one.SaveScalar(name, 0, options,
+                   std::make_shared<const internal::ArrivingScalar>(scalar));
+  });
 }
 
 int64_t Hook::step() const { return recorder_->counter().step(); }

@@ -25,7 +25,11 @@ std::shared_ptr<const CapturedTensor> RecentTensors::Find(
 }
 
 void RecentTensors::Add(const CapturedTensor& tensor) {
-  if (tensor.same_as != nullptr || !MayBeShared(tensor)) return;
+  // What is on its way cannot be compared.
+  if (tensor.same_as != nullptr || tensor.arriving != nullptr ||
+      !MayBeShared(tensor)) {
+    return;
+  }
   auto copy = std::make_shared<CapturedTensor>();
   copy->plan = tensor.plan;
   copy->dtype = tensor.dtype;

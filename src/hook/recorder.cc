@@ -91,7 +91,7 @@ Recorder::Recorder(HookConfig config, const Worker& worker,
       runtime_(runtime),
       fork_generation_(base::ForkGeneration()),
       fail_open_(runtime.strict, &tally_),
-      pool_(runtime.buffer_bytes),
+      shared_pool_(std::make_shared<BufferPool>(runtime.buffer_bytes)),
       capturer_(&pool_, &tally_),
       selector_(std::make_unique<Selector>(config_)),
       recent_(runtime.buffer_bytes) {

@@ -14,6 +14,7 @@
 
 #include "smdebug/config.h"
 #include "smdebug/hook.h"
+#include "smdebug/internal/arriving.h"
 #include "smdebug/storage.h"
 #include "smdebug/tensor.h"
 #include "src/base/fork.h"
@@ -129,8 +130,22 @@ class Recorder {
   void SaveTensorForNextStep(std::string_view name, const TensorView& tensor,
                              std::span<const std::string_view> collections)
       SMDEBUG_EXCLUDES(mu_);
-  void SaveScalar(std::string_view name, double value,
-                  const ScalarOptions& options) SMDEBUG_EXCLUDES(mu_);
+  // Where something is `arriving`, it has the value.
+  void SaveScalar(
+      std::string_view name, double value, const ScalarOptions& options,
+      std::shared_ptr<const internal::ArrivingScalar> arriving = nullptr)
+      SMDEBUG_EXCLUDES(mu_);
+
+  internal::Wanted WantedOf(std::string_view name) SMDEBUG_EXCLUDES(mu_);
+  internal::Wanted WantedOf(std::string_view name,
+                            std::span<const std::string_view> collections)
+      SMDEBUG_EXCLUDES(mu_);
+  std::shared_ptr<const void> Reserve(std::span<const std::string_view> names,
+                                      uint64_t bytes, bool waits)
+      SMDEBUG_EXCLUDES(mu_);
+  void SaveArriving(std::string_view name,
+                    const internal::ArrivingTensor& tensor)
+      SMDEBUG_EXCLUDES(mu_);
 
  private:
   // A copy of a tensor that belongs to the next step.
@@ -187,11 +202,28 @@ class Recorder {
   template <typename Name>
   bool ChooseLocked(Name& name, CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
 
+  // What SaveTensor() saves of `name` now; null for nothing, which is counted
+  // if it comes too late.
+  std::shared_ptr<const Form> JoinLocked(
+      std::string_view name, std::span<const std::string_view> collections,
+      std::shared_ptr<TensorPlan>& plan) SMDEBUG_REQUIRES(mu_);
+
   // Ends the step if one is open, and begins the one that `next` has reached.
   void BeginLocked(const StepCounter& next) SMDEBUG_REQUIRES(mu_);
   // Ends the step if one is open and hands over what is left of it.
   void EndStepLocked() SMDEBUG_REQUIRES(mu_);
   void SubmitLocked(bool last_of_step) SMDEBUG_REQUIRES(mu_);
+
+  // Whether a tensor of `bytes` may wait for the next step; counted if not.
+  bool MayWait(std::string_view name, uint64_t bytes) SMDEBUG_EXCLUDES(mu_);
+  void KeepWaiting(WaitingTensor waiting) SMDEBUG_EXCLUDES(mu_);
+
+  // Fills in what is on its way. Where there is no form yet, it may need all.
+  static void TakeArriving(const internal::ArrivingTensor& tensor,
+                           CapturedTensor& captured);
+  void SaveArrivingForNextStep(std::string_view name,
+                               const internal::ArrivingTensor& tensor)
+      SMDEBUG_EXCLUDES(mu_);
 
   // Gives the open step what waited for it.
   void TakeWaitingLocked() SMDEBUG_REQUIRES(mu_);
@@ -209,6 +241,11 @@ class Recorder {
   template <typename Capture>
   bool CaptureAndAdd(CapturedTensor& captured, int64_t step,
                      const Capture& capture) SMDEBUG_EXCLUDES(mu_);
+  // The same for what was captured already.
+  bool AddCaptured(CapturedTensor& captured, int64_t step)
+      SMDEBUG_EXCLUDES(mu_);
+  void CountOverLocked(std::string_view name, int64_t step)
+      SMDEBUG_REQUIRES(mu_);
   // False if there is no room for it.
   bool TryAddLocked(CapturedTensor& captured) SMDEBUG_REQUIRES(mu_);
   void AddLocked(CapturedTensor&& captured, uint64_t held)
@@ -234,7 +271,9 @@ class Recorder {
   std::unique_ptr<run::RunFolder> folder_;  // Likewise.
   Tally tally_;
   FailOpen fail_open_;
-  BufferPool pool_;
+  // Room in it may be given back by a shim after the end.
+  const std::shared_ptr<BufferPool> shared_pool_;
+  BufferPool& pool_ = *shared_pool_;
   Capturer capturer_;
   std::unique_ptr<Writer> writer_;  // Null if this worker writes nothing.
   std::unique_ptr<run::Doorkeeper> doorkeeper_;  // Likewise, and once closed.

@@ -135,26 +135,36 @@ bool Recorder::PayLocked(uint64_t bytes) {
 template <typename Capture>
 bool Recorder::CaptureAndAdd(CapturedTensor& captured, int64_t step,
                              const Capture& capture) {
-  const auto plan = captured.plan;  // Outlives `captured`.
   Taken taken = Taken::kNoRoom;
   const auto take = [&] {
     taken = capture();
     return taken != Taken::kNoRoom;
   };
+  if (!WithRoom(take)) {
+    CountFull("tensor", captured.plan->name);
+    return false;
+  }
+  return taken != Taken::kNothing && AddCaptured(captured, step);
+}
+
+bool Recorder::AddCaptured(CapturedTensor& captured, int64_t step) {
+  const auto plan = captured.plan;  // Outlives `captured`.
   bool added = false;
   const auto add = [&] {
     const base::MutexLock lock(mu_);
     if (step == begun_.step && open_) return added = TryAddLocked(captured);
-    tally_.AddDropped(
-        1, "late",
-        fmt::format("tensor '{}' of step {} came after the step had ended",
-                    plan->name, step));
+    CountOverLocked(plan->name, step);
     return true;
   };
-  const bool found =
-      WithRoom(take) && (taken == Taken::kNothing || WithRoom(add));
-  if (!found) CountFull("tensor", plan->name);
+  if (!WithRoom(add)) CountFull("tensor", plan->name);
   return added;
+}
+
+void Recorder::CountOverLocked(std::string_view name, int64_t step) {
+  tally_.AddDropped(
+      1, "late",
+      fmt::format("tensor '{}' of step {} came after the step had ended", name,
+                  step));
 }
 
 bool Recorder::TakeSmallLocked(const TensorView& tensor,
@@ -205,7 +215,7 @@ void Recorder::SaveAs(std::span<const std::string_view> names,
       }
       step = counter_.step();
     }
-    std::shared_ptr<const Buffer> copied;
+    std::shared_ptr<const Content> copied;
     const std::shared_ptr<const TensorPlan> plan = captured.plan;
     const bool added = CaptureAndAdd(captured, step, [&] {
       if (first.content != nullptr) {
@@ -230,17 +240,8 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
   int64_t step = 0;
   {
     const base::MutexLock lock(mu_);
-    if (!Writes() || SkipReserved(name)) return;
-    if (closed_) return CountClosed("tensor", name);
-    if (!open_) {
-      tally_.AddDropped(1, "late",
-                        fmt::format("tensor '{}' was saved while no step was "
-                                    "open; begin a step first",
-                                    name));
-      return;
-    }
     std::shared_ptr<TensorPlan> plan;
-    captured.form = selector_->Join(name, collections, begun_, plan);
+    captured.form = JoinLocked(name, collections, plan);
     if (captured.form == nullptr) return;
     captured.plan = std::move(plan);
     step = begun_.step;
@@ -252,6 +253,24 @@ void Recorder::SaveTensor(std::string_view name, const TensorView& tensor,
     twin.reset();
     return taken;
   });
+}
+
+std::shared_ptr<const Form> Recorder::JoinLocked(
+    std::string_view name, std::span<const std::string_view> collections,
+    std::shared_ptr<TensorPlan>& plan) {
+  if (!Writes() || SkipReserved(name)) return nullptr;
+  if (closed_) {
+    CountClosed("tensor", name);
+    return nullptr;
+  }
+  if (!open_) {
+    tally_.AddDropped(1, "late",
+                      fmt::format("tensor '{}' was saved while no step was "
+                                  "open; begin a step first",
+                                  name));
+    return nullptr;
+  }
+  return selector_->Join(name, collections, begun_, plan);
 }
 
 void Recorder::CountLate(std::string_view name) {
@@ -281,29 +300,7 @@ void Recorder::CountClosed(std::string_view kind, std::string_view name) {
 void Recorder::SaveTensorForNextStep(
     std::string_view name, const TensorView& tensor,
     std::span<const std::string_view> collections) {
-  {
-    const base::MutexLock lock(mu_);
-    if (!Writes() || SkipReserved(name)) return;
-    if (closed_) return CountClosed("tensor", name);
-    if (waiting_.size() >= kMostWaiting) {
-      Skip(name, "waits for a step, as too many others do");
-      return;
-    }
-    // The other half is left for what is on its way to the writer, or no room
-    // would ever come.
-    const uint64_t half = runtime_.buffer_bytes / 2;
-    if (tensor.byte_size() > half ||
-        waiting_bytes_ > half - tensor.byte_size()) {
-      tally_.AddDropped(
-          1, "waiting",
-          fmt::format("tensor '{}' of {} bytes was dropped: what waits for a "
-                      "step has half of the buffer of {} MB "
-                      "(SMDEBUG_BUFFER_MB), of which {} bytes are taken",
-                      name, tensor.byte_size(), runtime_.buffer_bytes >> 20,
-                      waiting_bytes_));
-      return;
-    }
-  }
+  if (!MayWait(name, tensor.byte_size())) return;
   WaitingTensor waiting;
   waiting.name = name;
   waiting.collections.assign(collections.begin(), collections.end());
@@ -312,22 +309,48 @@ void Recorder::SaveTensorForNextStep(
     taken = capturer_.Copy(name, tensor, waiting.captured);
     return taken != Taken::kNoRoom;
   };
+  if (!WithRoom(take)) return CountFull("tensor", name);
+  if (taken == Taken::kAll) KeepWaiting(std::move(waiting));
+}
+
+bool Recorder::MayWait(std::string_view name, uint64_t bytes) {
+  const base::MutexLock lock(mu_);
+  if (!Writes() || SkipReserved(name)) return false;
+  if (closed_) {
+    CountClosed("tensor", name);
+    return false;
+  }
+  if (waiting_.size() >= kMostWaiting) {
+    Skip(name, "waits for a step, as too many others do");
+    return false;
+  }
+  // The other half is left for what is on its way to the writer, or no room
+  // would ever come.
+  const uint64_t half = runtime_.buffer_bytes / 2;
+  if (bytes <= half && waiting_bytes_ <= half - bytes) return true;
+  tally_.AddDropped(
+      1, "waiting",
+      fmt::format("tensor '{}' of {} bytes was dropped: what waits for a step "
+                  "has half of the buffer of {} MB (SMDEBUG_BUFFER_MB), of "
+                  "which {} bytes are taken",
+                  name, bytes, runtime_.buffer_bytes >> 20, waiting_bytes_));
+  return false;
+}
+
+void Recorder::KeepWaiting(WaitingTensor waiting) {
   const auto reserve = [&] {
     return pool_.TryReserve(HeldBytes(waiting.captured) + sizeof(waiting),
                             waiting.room);
   };
-  if (!WithRoom(take) || (taken == Taken::kAll && !WithRoom(reserve))) {
-    CountFull("tensor", name);
-    return;
-  }
-  if (taken == Taken::kNothing) return;
+  if (!WithRoom(reserve)) return CountFull("tensor", waiting.name);
   const base::MutexLock lock(mu_);
   waiting_bytes_ += waiting.captured.bytes().size();
   waiting_.push_back(std::move(waiting));
 }
 
-void Recorder::SaveScalar(std::string_view name, double value,
-                          const ScalarOptions& options) {
+void Recorder::SaveScalar(
+    std::string_view name, double value, const ScalarOptions& options,
+    std::shared_ptr<const internal::ArrivingScalar> arriving) {
   if (options.step && *options.step < 0) {
     const ConfigError error("step", std::to_string(*options.step),
                             "a whole number of at least 0");
@@ -340,7 +363,8 @@ void Recorder::SaveScalar(std::string_view name, double value,
       .name = fmt::format("{}{}", index::kScalarPrefix, name),
       .value = value,
       .wall_time = options.timestamp ? *options.timestamp : base::WallSeconds(),
-      .is_metric = options.sm_metric};
+      .is_metric = options.sm_metric,
+      .arriving = std::move(arriving)};
   bool has_begun = true;
   const auto add = [&] {
     const base::MutexLock lock(mu_);

@@ -52,7 +52,7 @@ class StepEncoder {
   const Spread spread_;
   int64_t saved_ = 0;
   // Where the contents are that tensors which come later may share.
-  std::unordered_map<const Buffer*, index::Location> shareable_;
+  std::unordered_map<const Content*, index::Location> shareable_;
 };
 
 }  // namespace smdebug::hook

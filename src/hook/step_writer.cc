@@ -22,12 +22,20 @@ StepWriter::StepWriter(const WriterOptions& options,
       collections_(storage.get(), options.runtime.durability, options.worker,
                    options.num_workers),
       tensorboard_(tensorboard_store_.get(), fail_open),
-      scalars_(options.runtime) {}
+      scalars_(options.runtime),
+      // Half, so that those who wait for this thread do not give it up.
+      arrivals_(options.runtime.stuck_after / 2, &reports_, tally, fail_open) {}
 
 void StepWriter::Write(Batch& batch) {
   if (batch.collections != nullptr) collections_.Note(*batch.collections);
+  const auto count = [&] {
+    return static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
+  };
+  const int64_t handed_over = count();
+  in_hand_ += handed_over;
+  arrivals_.Await(batch);
+  in_hand_ -= handed_over - count();
   captured_ += static_cast<int64_t>(batch.tensors.size());
-  in_hand_ += static_cast<int64_t>(batch.tensors.size() + batch.scalars.size());
   Digest(batch);
   WriteTensors(batch);
   scalars_.Add(batch.scalars);

@@ -14,6 +14,7 @@
 #include "smdebug/config.h"
 #include "smdebug/hook.h"
 #include "smdebug/storage.h"
+#include "src/hook/arrivals.h"
 #include "src/hook/batch_queue.h"
 #include "src/hook/collections_writer.h"
 #include "src/hook/fail_open.h"
@@ -144,6 +145,7 @@ class StepWriter {
   CollectionsWriter collections_;
   TensorboardWriter tensorboard_;
   ScalarBacklog scalars_;
+  Arrivals arrivals_;
 
   std::optional<steps::StepBuilder::Workspace> workspace_{std::in_place};
   std::optional<StepEncoder> encoder_;  // Of the step now being written.

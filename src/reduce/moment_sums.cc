@@ -32,6 +32,31 @@ void Deviations::Join(const Deviations& other) noexcept {
   count += other.count;
 }
 
+void MomentTotals::Add(const Specials& specials) noexcept {
+  specials_.nan += specials.nan;
+  specials_.pos_inf += specials.pos_inf;
+  specials_.neg_inf += specials.neg_inf;
+  specials_.zero += specials.zero;
+}
+
+void MomentTotals::AddExtremes(double min, double max,
+                               double abs_min) noexcept {
+  const bool first = count_ == 0;
+  min_ = first ? min : std::min(min_, min);
+  max_ = first ? max : std::max(max_, max);
+  abs_min_ = first ? abs_min : std::min(abs_min_, abs_min);
+}
+
+void MomentTotals::AddSums(long double sum, long double abs_sum,
+                           long double sum_squares, const Deviations& plain,
+                           const Deviations& abs) noexcept {
+  sum_ += sum;
+  abs_sum_ += abs_sum;
+  sum_squares_ += sum_squares;
+  plain_.Join(plain);
+  abs_.Join(abs);
+}
+
 template <typename T>
 BlockMoments MomentSums<T>::Add(std::span<const T> block) noexcept {
   const BlockMoments m = kernels_.moments(block.data(), block.size());
@@ -47,47 +72,37 @@ void MomentSums<T>::Add(std::span<const T> block,
   } else {
     AddUnusual(block, m);
   }
-  count_ += static_cast<int64_t>(block.size());
+  totals_.AddCount(static_cast<int64_t>(block.size()));
 }
 
 template <typename T>
 void MomentSums<T>::AddFinite(std::span<const T> block,
                               const BlockMoments& m) noexcept {
   if (m.abs_min == 0) {
-    specials_.zero += kernels_.zeros(block.data(), block.size());
+    totals_.Add({.zero = kernels_.zeros(block.data(), block.size())});
   }
-  AddExtremes(m);
-  sum_ += m.sum;
-  abs_sum_ += m.abs_sum;
-  sum_squares_ += m.sum_squares;
-  if (m.min == m.max) {
-    const auto count = static_cast<int64_t>(block.size());
-    plain_.Join({count, m.min, 0});
-    abs_.Join({count, m.abs_min, 0});
-    return;
+  totals_.AddExtremes(m.min, m.max, m.abs_min);
+  Deviations plain = {static_cast<int64_t>(block.size()), m.min, 0};
+  Deviations abs = {plain.count, m.abs_min, 0};
+  if (m.min != m.max) {
+    plain = DeviationsOf(block, m.sum, m.sum_squares, false);
+    if (m.min >= 0 || m.max <= 0) {
+      abs = plain;
+      abs.mean = std::abs(plain.mean);
+    } else {
+      abs = DeviationsOf(block, m.abs_sum, m.sum_squares, true);
+    }
   }
-  Deviations deviations = DeviationsOf(block, m.sum, m.sum_squares, false);
-  plain_.Join(deviations);
-  if (m.min >= 0 || m.max <= 0) {
-    deviations.mean = std::abs(deviations.mean);
-  } else {
-    deviations = DeviationsOf(block, m.abs_sum, m.sum_squares, true);
-  }
-  abs_.Join(deviations);
+  totals_.AddSums(m.sum, m.abs_sum, m.sum_squares, plain, abs);
 }
 
 template <typename T>
 void MomentSums<T>::AddUnusual(std::span<const T> block,
                                const BlockMoments& m) noexcept {
   const Specials specials = kernels_.specials(block.data(), block.size());
-  specials_.nan += specials.nan;
-  specials_.pos_inf += specials.pos_inf;
-  specials_.neg_inf += specials.neg_inf;
-  specials_.zero += specials.zero;
-  // With a NaN in the tensor nothing but the counts is ever asked for; with an
-  // infinity, nothing but the counts and the extremes.
+  totals_.Add(specials);
   if (specials.nan > 0) return;
-  AddExtremes(m);
+  totals_.AddExtremes(m.min, m.max, m.abs_min);
   if (specials.pos_inf + specials.neg_inf == 0) AddHuge(block);
 }
 
@@ -98,10 +113,11 @@ void MomentSums<T>::AddHuge(std::span<const T> block) noexcept {
   const auto n = static_cast<long double>(count);
   long double sum = 0;
   long double abs_sum = 0;
+  long double sum_squares = 0;
   for (const long double x : block) {
     sum += x;
     abs_sum += std::abs(x);
-    sum_squares_ += x * x;
+    sum_squares += x * x;
   }
   Deviations plain = {count, sum / n, 0};
   Deviations abs = {count, abs_sum / n, 0};
@@ -111,18 +127,7 @@ void MomentSums<T>::AddHuge(std::span<const T> block) noexcept {
     plain.sum_squares += off * off;
     abs.sum_squares += abs_off * abs_off;
   }
-  sum_ += sum;
-  abs_sum_ += abs_sum;
-  plain_.Join(plain);
-  abs_.Join(abs);
-}
-
-template <typename T>
-void MomentSums<T>::AddExtremes(const BlockMoments& m) noexcept {
-  const bool first = count_ == 0;
-  min_ = first ? m.min : std::min(min_, m.min);
-  max_ = first ? m.max : std::max(max_, m.max);
-  abs_min_ = first ? m.abs_min : std::min(abs_min_, m.abs_min);
+  totals_.AddSums(sum, abs_sum, sum_squares, plain, abs);
 }
 
 template <typename T>
@@ -140,8 +145,7 @@ Deviations MomentSums<T>::DeviationsOf(std::span<const T> block, double sum,
           std::max(0.0, sum_of_squares)};
 }
 
-template <typename T>
-Statistics MomentSums<T>::Finish() const noexcept {
+Statistics MomentTotals::Finish() const noexcept {
   Statistics s;
   s.count = count_;
   s.nan = specials_.nan;

@@ -127,6 +127,7 @@ inline int64_t TorchHook::ForwardsOfStep() const {
 }
 
 inline void TorchHook::SetMode(Mode mode) {
+  devices_.Settle();
   if (mode != core_.mode()) forwards_ = 0;
   core_.SetMode(mode);
 }
@@ -139,6 +140,7 @@ inline void TorchHook::BeginStep(std::optional<int64_t> number) {
 
 inline void TorchHook::StartStep(const Root* only,
                                  std::optional<int64_t> number) {
+  devices_.Settle();
   if (number) {
     core_.BeginStep(*number);
     is_due_ = core_.StepIsDue();
@@ -254,18 +256,26 @@ inline torch::Tensor TorchHook::Loss(std::string_view name,
 inline void TorchHook::SaveTensor(
     std::string_view name, const torch::Tensor& tensor,
     std::initializer_list<std::string_view> collections) {
-  WithValues(name, tensor, [&](const TensorView& view) {
+  const std::vector<std::string> names(collections.begin(), collections.end());
+  const auto save = [&](const TensorView& view) {
     core_.SaveTensor(name, view, collections);
-  });
+  };
+  WithValues(name, tensor, save, &names);
 }
 
 inline TorchHook::~TorchHook() {
   if (is_attached_) Detach();
+  try {
+    devices_.Settle();
+  } catch (const std::exception&) {
+    // A strict hook reports by Close(); a destructor cannot.
+  }
 }
 
 inline void TorchHook::Close() {
   if (is_attached_) Detach();
   is_due_ = false;
+  devices_.Settle();
   core_.Close();
 }
 
@@ -284,7 +294,15 @@ inline void TorchHook::Save(const std::string& name,
 
 template <typename Function>
 void TorchHook::WithValues(std::string_view name, const torch::Tensor& tensor,
-                           const Function& save) {
+                           const Function& save,
+                           const std::vector<std::string>* collections) {
+  bool is_taken = false;
+  if (devices_.MayTake(tensor)) {
+    const auto take = [&] {
+      is_taken = devices_.Take(name, tensor, collections);
+    };
+    if (!core_.Try(name, take) || is_taken) return;
+  }
   std::optional<internal::PlainTensor> plain;
   if (!core_.Try(name, [&] { plain.emplace(tensor); })) return;
   if (plain->reason().empty()) {

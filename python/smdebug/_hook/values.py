@@ -37,15 +37,28 @@ class HookValues(HookLife):
         if core is None:
             return
         try:
-            number = one_number("value", value)
             when = None if timestamp is None else one_number("timestamp", timestamp)
             at = None if step is None else integer("step", step, "a whole number of at least 0")
             is_metric = flag("sm_metric", sm_metric)
+            if self._save_number_elsewhere(str(name), value, when, at, is_metric):
+                return
+            number = one_number("value", value)
         except SMDebugError as wrong:
             if self._leave_out(f"{self.SCALAR_PREFIX}{name}", wrong):
                 raise
             return
         core.save_scalar(str(name), number, when, at, is_metric)
+
+    def _save_number_elsewhere(
+        self,
+        name: str,  # noqa: ARG002
+        value: object,  # noqa: ARG002
+        timestamp: float | None,  # noqa: ARG002
+        step: int | None,  # noqa: ARG002
+        is_metric: bool,  # noqa: ARG002
+    ) -> bool:
+        """Whether a framework's hook saves the number itself, since it is elsewhere."""
+        return False
 
     @counts_late
     def save_tensor(

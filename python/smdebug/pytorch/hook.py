@@ -9,6 +9,7 @@ import torch
 
 from smdebug import _core
 from smdebug._hook.arrays import Description
+from smdebug._hook.endings import describe as describe_error
 from smdebug._hook.fail_open import fails_once, fails_open, must_raise
 from smdebug._hook.making import making
 from smdebug._hook.modules import ModuleHook
@@ -24,6 +25,7 @@ from smdebug.pytorch.accumulation import Accumulation, checked_forwards
 from smdebug.pytorch.attachment import Attachment
 from smdebug.pytorch.collection import Collection
 from smdebug.pytorch.compiled import original_module
+from smdebug.pytorch.devices import Devices
 from smdebug.pytorch.distributed import find_worker
 from smdebug.pytorch.losses import FoundLosses
 from smdebug.pytorch.scaled_steps import ScaledSteps
@@ -76,6 +78,7 @@ class Hook(ModuleHook[WatchedModule]):
         self._scaled_steps = ScaledSteps(self)
         self._handles: list[Any] = []
         self._attachment: Attachment | None = None
+        self._devices: Devices | None = None
         # Whether a step of which nothing is saved needs nothing but to be counted.
         self._may_idle = False
         # Once a tensor was saved by save_tensor().
@@ -175,7 +178,6 @@ class Hook(ModuleHook[WatchedModule]):
     def _start_step(self, watched: WatchedModule, traced: bool) -> None:
         self._may_idle = False
         self._recorded.clear()
-        self._scaled_steps.save_what_has_come()
         if not self._begin_step():
             is_bare = self._attachment is None or self._attachment.detach_here()
             self._found_losses.end_step()
@@ -314,3 +316,30 @@ class Hook(ModuleHook[WatchedModule]):
 
     def _find_worker(self) -> Worker:
         return find_worker()
+
+    # Devices.
+
+    def _make_core(self) -> _core.Hook:
+        core = super()._make_core()
+        try:
+            self._devices = Devices(core)
+        except Exception as error:
+            if core.leave_out("tensors on a device", describe_error(error)):
+                raise
+        return core
+
+    def _save_number_elsewhere(
+        self,
+        name: str,
+        value: object,
+        timestamp: float | None,
+        step: int | None,
+        is_metric: bool,
+    ) -> bool:
+        devices = self._devices
+        return devices is not None and devices.take_scalar(name, value, timestamp, step, is_metric)
+
+    def _close(self, how: str, *ending: str) -> None:
+        super()._close(how, *ending)
+        if self._devices is not None:
+            self._devices.close()

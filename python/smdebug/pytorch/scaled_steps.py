@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -17,47 +16,8 @@ if TYPE_CHECKING:
 # Scalars that rules heed.
 _GRAD_SCALE: str = _core.GRAD_SCALE
 _STEP_SKIPPED: str = _core.STEP_SKIPPED
-# Of a scaler that keeps its numbers on a device, and leaves it to the optimizer there whether to
-# step: that is not known when the step ends.
+# Of a scaler that leaves it to the optimizer, on the device, whether to step.
 _NOT_KNOWN = -1.0
-
-
-class _Number(NamedTuple):
-    """A number on its way from a device."""
-
-    step: int
-    name: str
-    number: torch.Tensor
-    has_come: Any  # An event of the device.
-
-
-class _NumbersOnDevices:
-    """Numbers of devices that are saved when they have come from there. Nobody waits for them."""
-
-    def __init__(self) -> None:
-        self._awaited: deque[_Number] = deque()
-
-    def add(self, core: _core.Hook, name: str, number: torch.Tensor) -> None:
-        """Has a number sent for the current step."""
-        with torch.no_grad():
-            sent = torch.empty((), dtype=torch.float32, pin_memory=True)
-            sent.copy_(number.detach().reshape(()), non_blocking=True)
-        kind: Any = getattr(torch, "Event", None)
-        event = torch.cuda.Event() if kind is None else kind(number.device.type)
-        event.record()
-        self._awaited.append(_Number(core.step, name, sent, event))
-
-    def forget(self, step: int, name: str) -> None:
-        """Does not save such a number."""
-        kept = [one for one in self._awaited if (one.step, one.name) != (step, name)]
-        self._awaited = deque(kept)
-
-    def save(self, core: _core.Hook, wait: bool = False) -> None:
-        """Saves those that have come; with `wait` all of them."""
-        while self._awaited and (wait or self._awaited[0].has_come.query()):
-            step, name, number, has_come = self._awaited.popleft()
-            has_come.synchronize()
-            core.save_scalar(name, number.item(), None, step)
 
 
 class ScaledSteps:
@@ -76,7 +36,7 @@ class ScaledSteps:
         # Of the current step: the scalers whose scale was saved, and whether it was left out.
         self._scalers: set[int] = set()
         self._outcome: float | None = None
-        self._on_devices = _NumbersOnDevices()
+        self._device: torch.device | None = None  # Where that is only known, if it is.
 
     def listen(self) -> None:
         """The training is to come."""
@@ -104,17 +64,10 @@ class ScaledSteps:
             optimizers.listening.remove(self._hook)
             self._follows_optimizers = False
 
-    def save_what_has_come(self) -> None:
-        """Saves numbers that devices have sent by now."""
-        if self._hook._core is not None:
-            self._on_devices.save(self._hook._core)
-
     def close(self) -> None:
         """The training is over."""
         self.end_step()
         scaling.listening.remove(self._hook)
-        if self._hook._core is not None:
-            self._on_devices.save(self._hook._core, wait=True)
 
     def note_scaled(self, scaler: Any, loss: object, scaled: object) -> None:
         """A GradScaler has made `scaled` of `loss`."""
@@ -138,7 +91,7 @@ class ScaledSteps:
         if scale.number not in self._scalers:
             self._scalers.add(scale.number)
             number = f"_{scale.number}" if scale.number else ""
-            self._save(core, f"{_GRAD_SCALE}{number}", scale.tensor)
+            self._save(f"{_GRAD_SCALE}{number}", scale.tensor)
 
     def begin_backward(self, scale: Scale, thread: int) -> None:
         """A backward pass has come to what `thread` has scaled."""
@@ -165,13 +118,12 @@ class ScaledSteps:
             self._save_outcome(float(any(number.item() for number in found)))
         elif not getattr(optimizer, "_step_supports_amp_scaling", False):
             self._save_outcome(float(not was_made))
-        else:
-            self._save_outcome(_NOT_KNOWN)
-            core = self._hook._core
-            if core is not None and self._outcome == _NOT_KNOWN:
-                device = found[0].device
-                total = sum(number.to(device, non_blocking=True) for number in found)
-                self._on_devices.add(core, _STEP_SKIPPED, torch.as_tensor(total > 0))
+        elif self._outcome in (None, 0):
+            self._outcome = _NOT_KNOWN
+            self._device = device = found[0].device
+            with torch.no_grad():
+                numbers = [number.to(device, non_blocking=True).reshape(()) for number in found]
+                self._save(_STEP_SKIPPED, (torch.stack(numbers).sum() > 0).float())
 
     def _concerns(self, optimizer: torch.optim.Optimizer) -> bool:
         watched = self._hook._watched()
@@ -183,15 +135,15 @@ class ScaledSteps:
         if known == 1 or (known is not None and skipped == 0) or known == skipped:
             return
         self._outcome = skipped
-        core = self._hook._core
+        # What is on its way from a device comes first.
+        device = self._device if known == _NOT_KNOWN else None
+        self._save(_STEP_SKIPPED, torch.tensor(skipped, device=device))
+
+    def _save(self, name: str, number: torch.Tensor) -> None:
+        core, devices = self._hook._core, self._hook._devices
         if core is None:
             return
-        core.save_scalar(_STEP_SKIPPED, skipped, None)
-        if skipped == 1:
-            self._on_devices.forget(core.step, _STEP_SKIPPED)
-
-    def _save(self, core: _core.Hook, name: str, number: torch.Tensor) -> None:
         if number.device.type == "cpu":
             core.save_scalar(name, number.item(), None)
-        else:
-            self._on_devices.add(core, name, number)
+        elif devices is None or not devices.take_scalar(name, number, None, None, False):
+            core.skip(f"{self._hook.SCALAR_PREFIX}{name}", "is on a device that would be awaited")

@@ -12,7 +12,7 @@ from smdebug._hook.arrays import Description, describe_array
 _MOST_DENSE_BYTES = 256 << 20
 
 # By PyTorch's name; older versions lack some.
-_DTYPES = {getattr(torch, name): name for name, _ in _core.element_types() if hasattr(torch, name)}
+DTYPES = {getattr(torch, name): name for name, _ in _core.element_types() if hasattr(torch, name)}
 
 
 def describe(value: object) -> Description:
@@ -20,10 +20,12 @@ def describe(value: object) -> Description:
     if not isinstance(value, torch.Tensor):
         return describe_array(value)
     with torch.no_grad():
-        plain = _plain(value)
-    if isinstance(plain, str):
-        return plain
-    dtype = _DTYPES.get(plain.dtype)
+        plain = strided(value)
+        if isinstance(plain, str):
+            return plain
+        if plain.device.type != "cpu":
+            plain = plain.cpu()
+    dtype = DTYPES.get(plain.dtype)
     if dtype is None:
         return f"has the dtype {plain.dtype}, which cannot be saved"
     return plain.data_ptr(), dtype, tuple(plain.shape), plain.stride(), plain
@@ -40,8 +42,8 @@ def shard_suffix(tensor: torch.Tensor) -> str:
     return "" if coordinate is None else "_shard_" + "_".join(str(place) for place in coordinate)
 
 
-def _plain(tensor: torch.Tensor) -> torch.Tensor | str:
-    """The same values as a strided tensor on the CPU, or why there is none."""
+def strided(tensor: torch.Tensor) -> torch.Tensor | str:
+    """The same values as a strided tensor, where they are, or why there is none."""
     if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
         return "is not initialised yet"
     if is_sharded(tensor):
@@ -59,5 +61,4 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor | str:
         if tensor.numel() * tensor.element_size() > _MOST_DENSE_BYTES:
             return f"is sparse and would take more than {_MOST_DENSE_BYTES >> 20} MB"
         tensor = tensor.to_dense()
-    tensor = tensor.resolve_conj().resolve_neg()
-    return tensor if tensor.device.type == "cpu" else tensor.cpu()
+    return tensor.resolve_conj().resolve_neg()

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "device_test.cc"
 #include "hook_test.cc"
 
 #define main Twin
@@ -22,6 +23,14 @@
 namespace {
 
 int Test(int argc, char** argv) {
+  testing::GTEST_FLAG(filter) = "-DeviceTest.*";
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
+
+// Apart: the device has to be there before the first backward pass.
+int TestOnDevice(int argc, char** argv) {
+  testing::GTEST_FLAG(filter) = "DeviceTest.*";
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }
@@ -31,6 +40,7 @@ int Test(int argc, char** argv) {
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(int, char**)> programs{
       {"libtorch_hook_test", Test},
+      {"libtorch_device_test", TestOnDevice},
       {"libtorch_twin", Twin},
       {"libtorch_classifier", Classifier},
       {"libtorch_goes_wrong", GoesWrong}};

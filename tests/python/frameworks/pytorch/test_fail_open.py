@@ -24,7 +24,7 @@ class TestFailOpen(FailOpen):
         *("unusable_collections", "Hook.add_hints"),
         *("Hook.begin_step", "Hook.save_many", "Hook.save_tensor", "Hook.save_scalar"),
         *("Hook.set_mode", "Hook.are_due", "Hook.prefixes_are_due", "Hook.due_key"),
-        *("Hook.leave_out", "Hook.close"),
+        *("Hook.leave_out", "Hook.close", "Hook.take_elsewhere"),
     )
     setup_calls = ("SeenModule", "TensorNames")
     wrong: ClassVar[Wrong] = {
