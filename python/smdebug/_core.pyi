@@ -274,6 +274,37 @@ class Hook:
 
     def abandon(self) -> None: ...
 
+    def expect_settling(self) -> None: ...
+
+    def take_elsewhere(self, taker: object, takes_all: bool) -> None: ...
+
+    def wanted(self, name: str, collections: Sequence[str] | None = None) -> tuple:
+        """
+        Whether anything is saved of it now, and for that its content, or
+        statistics, and of those what spreads need.
+        """
+
+    def reserve(self, names: Sequence[str], size: int, waits: bool) -> Room | None: ...
+
+    def save_arriving(self, name: str, dtype: str, shape: Sequence[int], memory: Memory | None, arrival: Arrival | None, step: int | None, content: tuple[int, int] | None = None, parts: Sequence[tuple[int, int, int]] = [], has_floats: bool = False, collections: Sequence[str] | None = None, next_step: bool = False) -> None: ...
+
+    def save_arriving_scalar(self, name: str, memory: Memory, offset: int, is_float: bool, arrival: Arrival, timestamp: float | None, step: int | None, is_metric: bool) -> None: ...
+
+class Room:
+    pass
+
+class Arrival:
+    def __init__(self) -> None: ...
+
+    def tell(self) -> None:
+        """All is there."""
+
+    def fail(self, reason: str) -> None:
+        """It never will be."""
+
+class Memory:
+    def __init__(self, capsule: object, room: Room) -> None: ...
+
 GRAD_SCALE: str = 'grad_scale'
 
 STEP_SKIPPED: str = 'step_skipped'

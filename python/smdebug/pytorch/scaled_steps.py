@@ -136,7 +136,7 @@ class ScaledSteps:
             return
         self._outcome = skipped
         # What is on its way from a device comes first.
-        device = self._device if known == _NOT_KNOWN else None
+        device = self._device if known == _NOT_KNOWN else "cpu"
         self._save(_STEP_SKIPPED, torch.tensor(skipped, device=device))
 
     def _save(self, name: str, number: torch.Tensor) -> None:
