@@ -9,180 +9,32 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import torch
 
 from smdebug import _core
 from smdebug._hook.endings import describe
-from smdebug.pytorch.device_reductions import Parts, Reducer, is_reducible
+from smdebug.pytorch.device_reductions import is_reducible
+from smdebug.pytorch.gathering import (
+    MOST_GATHERED,
+    MOST_ITEMS,
+    Gathering,
+    Item,
+    Scalar,
+    Taken,
+    Wanted,
+)
 from smdebug.pytorch.tensors import DTYPES, strided
-from smdebug.pytorch.transfers import HostMemory, Lane, Waiter, find_lane
+from smdebug.pytorch.transfers import HostMemory, Waiter, find_lane
 
 # For tests: tensors in memory of the CPU take this way, too.
 CPU_AS_DEVICE = "SMDEBUG_CPU_AS_DEVICE"
 
 # What is no larger is gathered, to be copied or reduced together with others.
 _MOST_GATHERED_EACH = 1 << 20
-# When so many bytes, or tensors, are gathered, they are copied or reduced.
-_MOST_GATHERED = 16 << 20
-_MOST_ITEMS = 4096
 # Scalars wait for tensors, so that steps of which nothing else is saved need no transfer.
 _MOST_SCALARS = 256
 _SCALARS_WAIT = 1.0
-
-
-class _Wanted(NamedTuple):
-    anything: bool = True
-    content: bool = True
-    statistics: bool = False
-    deviations: bool = False
-
-
-@dataclass
-class _Item:
-    """A tensor that is to be saved: where it is, and for whom."""
-
-    number: int  # In the order in which they came.
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    step: int | None
-    collections: list[str] | None
-    next_step: bool
-    # What it will be saved from: bytes of the host's memory, or rows of the numbers.
-    host: HostMemory | None = None
-    content: tuple[int, int] | None = None
-    parts: list[Parts] = field(default_factory=list)
-
-    def save(
-        self,
-        core: _core.Hook,
-        numbers: HostMemory | None,
-        arrival: _core.Arrival,
-        has_floats: bool,
-    ) -> None:
-        """Has the core save it when it has come."""
-        host = numbers if self.parts else self.host
-        core.save_arriving(
-            self.name,
-            self.dtype,
-            self.shape,
-            None if host is None else host.memory,
-            arrival,
-            self.step,
-            content=self.content,
-            parts=self.parts,
-            has_floats=has_floats,
-            collections=self.collections,
-            next_step=self.next_step,
-        )
-
-
-class _Taken(NamedTuple):
-    """The values of a tensor, as one row."""
-
-    item: _Item
-    flat: torch.Tensor
-    stays: bool  # It does not change until gather().
-    is_own: bool = False  # Nobody else has it.
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        return int(self.flat.numel() * self.flat.element_size())
-
-
-@dataclass
-class _Scalar:
-    name: str
-    value: torch.Tensor  # One number, on the device, in its wide dtype.
-    timestamp: float
-    step: int
-    is_metric: bool
-
-    def save(
-        self,
-        core: _core.Hook,
-        numbers: HostMemory,
-        place: int,
-        arrival: _core.Arrival,
-        has_floats: bool,
-    ) -> None:
-        """Has the core save it when it has come; it is at `place` of the numbers."""
-        offset = numbers.tensor.numel() + place * (4 if has_floats else 8)
-        core.save_arriving_scalar(
-            self.name, numbers.memory, offset, has_floats, arrival, self.timestamp, self.step,
-            self.is_metric
-        )
-
-
-class _Gathering:
-    """What is taken of the tensors of one device, until it is handed to the core."""
-
-    def __init__(self, lane: Lane) -> None:
-        self.lane = lane
-        self.reducer = Reducer(lane.wide, lane.current_stream)
-        self.items: list[_Item] = []  # Of which copies or reductions are under way.
-        self.scalars: list[_Scalar] = []
-        self.kept: list[Any] = []  # What the device still reads.
-        self._to_copy: list[_Taken] = []
-        self._to_reduce: dict[bool, list[_Taken]] = {}  # By whether deviations are wanted.
-        self._size = 0
-        self._count = 0
-        self._streams: list[Any] = []  # That compute what is gathered.
-
-    def has_tensors(self) -> bool:
-        """Whether there is anything but scalars."""
-        return bool(self.items or self._count)
-
-    def add(self, taken: _Taken, reduces: bool, deviations: bool) -> None:
-        """Gathers a tensor, to be copied or reduced with others."""
-        if reduces:
-            self._to_reduce.setdefault(deviations, []).append(taken)
-        else:
-            self._to_copy.append(taken)
-        self._size += taken.size
-        self._count += 1
-
-    def is_much(self) -> bool:
-        """Whether so much is gathered that it is time to do it."""
-        return self._size >= _MOST_GATHERED or self._count >= _MOST_ITEMS
-
-    def take_gathered(self) -> tuple[dict[bool, list[_Taken]], list[_Taken]]:
-        """What is to be reduced, and what is to be copied; nothing is gathered then."""
-        gathered = self._to_reduce, self._to_copy
-        self._to_reduce, self._to_copy = {}, []
-        self._size = self._count = 0
-        return gathered
-
-    def take_items(self, with_numbers: bool) -> list[_Item]:
-        """The items that may be handed over."""
-        taken = [item for item in self.items if with_numbers or not item.parts]
-        self.items = [item for item in self.items if not with_numbers and item.parts]
-        return sorted(taken, key=lambda item: item.number)
-
-    def note_stream(self) -> None:
-        """Something of this thread's stream is gathered."""
-        stream = self.lane.current_stream()
-        if stream is not None and stream not in self._streams:
-            self._streams.append(stream)
-
-    def join_streams(self, used: list[torch.Tensor]) -> None:
-        """The current stream goes on after those that computed what was gathered.
-
-        Those may use the memory of `used` again before the current one is done with it, so it is
-        kept.
-        """
-        streams, self._streams = self._streams, []
-        if self.lane.join(streams):
-            self.kept += [*used, *self.reducer.rows, *[one.value for one in self.scalars]]
-
-    def copy(self, packed: torch.Tensor, host: HostMemory) -> None:
-        """Copies bytes that nobody changes to the host."""
-        self.lane.copy(packed, host.tensor)
-        self.kept.append(packed)
 
 
 class Devices:
@@ -199,7 +51,7 @@ class Devices:
         self._core = weakref.ref(core)
         self._takes_cpu = os.environ.get(CPU_AS_DEVICE, "") not in ("", "0")
         self.lock = threading.RLock()  # The core's hook has it where a step ends.
-        self._gatherings: dict[torch.device, _Gathering | None] = {}
+        self._gatherings: dict[torch.device, Gathering | None] = {}
         self._waiter = Waiter()
         self._numbers = itertools.count()
         self._oldest_scalar = 0.0
@@ -235,14 +87,14 @@ class Devices:
             if gathering.lane.is_capturing():
                 core.skip(name, "is computed while a graph of the device is captured")
                 return True
-            wanted = _Wanted() if next_step else _Wanted(*core.wanted(name, collections))
+            wanted = Wanted() if next_step else Wanted(*core.wanted(name, collections))
             if wanted.anything:
                 step = None if next_step else core.step
                 shape = tuple(plain.shape)
                 number = next(self._numbers)
-                item = _Item(number, name, dtype, shape, step, collections, next_step)
+                item = Item(number, name, dtype, shape, step, collections, next_step)
                 flat, is_own = _as_row(plain)
-                taken = _Taken(item, flat, is_own or is_stable, is_own)
+                taken = Taken(item, flat, is_own or is_stable, is_own)
                 self._take(core, gathering, taken, wanted)
         return True
 
@@ -276,7 +128,7 @@ class Devices:
             if not any(one.scalars for one in self._all()):
                 self._oldest_scalar = time.monotonic()
             when = time.time() if timestamp is None else timestamp
-            gathering.scalars.append(_Scalar(name, number, when, at, is_metric))
+            gathering.scalars.append(Scalar(name, number, when, at, is_metric))
             core.expect_settling()
             if len(gathering.scalars) >= _MOST_SCALARS:
                 self._hand_over(core, gathering)
@@ -307,18 +159,16 @@ class Devices:
 
     # How it is done.
 
-    def _all(self) -> list[_Gathering]:
+    def _all(self) -> list[Gathering]:
         return [one for one in self._gatherings.values() if one is not None]
 
-    def _gathering_of(self, device: torch.device) -> _Gathering | None:
+    def _gathering_of(self, device: torch.device) -> Gathering | None:
         if device not in self._gatherings:
             lane = find_lane(device, self._takes_cpu)
-            self._gatherings[device] = None if lane is None else _Gathering(lane)
+            self._gatherings[device] = None if lane is None else Gathering(lane)
         return self._gatherings[device]
 
-    def _take(
-        self, core: _core.Hook, gathering: _Gathering, taken: _Taken, wanted: _Wanted
-    ) -> None:
+    def _take(self, core: _core.Hook, gathering: Gathering, taken: Taken, wanted: Wanted) -> None:
         gathering.note_stream()
         flat = taken.flat
         reduces = wanted.statistics and is_reducible(flat.dtype, gathering.lane.wide)
@@ -335,10 +185,10 @@ class Devices:
             gathering.items.append(taken.item)
         else:
             self._copy_alone(core, gathering, taken)
-        if len(gathering.items) >= _MOST_ITEMS:
+        if len(gathering.items) >= MOST_ITEMS:
             self._hand_over(core, gathering)
 
-    def _process(self, core: _core.Hook, gathering: _Gathering) -> None:
+    def _process(self, core: _core.Hook, gathering: Gathering) -> None:
         """Starts the copies and reductions of what was gathered."""
         to_reduce, to_copy = gathering.take_gathered()
         flats = [taken.flat for some in (*to_reduce.values(), to_copy) for taken in some]
@@ -357,7 +207,7 @@ class Devices:
                 else:
                     self._copy_together(core, gathering, chunk)
 
-    def _copy_together(self, core: _core.Hook, gathering: _Gathering, chunk: list[_Taken]) -> None:
+    def _copy_together(self, core: _core.Hook, gathering: Gathering, chunk: list[Taken]) -> None:
         size = sum(taken.size for taken in chunk)
         host = self._allocate(core, gathering, [taken.item.name for taken in chunk], size)
         if host is None:
@@ -370,7 +220,7 @@ class Devices:
             gathering.items.append(taken.item)
             offset += taken.size
 
-    def _copy_alone(self, core: _core.Hook, gathering: _Gathering, taken: _Taken) -> None:
+    def _copy_alone(self, core: _core.Hook, gathering: Gathering, taken: Taken) -> None:
         host = self._allocate(core, gathering, [taken.item.name], taken.size)
         if host is None:
             return
@@ -386,7 +236,7 @@ class Devices:
         gathering.items.append(taken.item)
 
     def _allocate(
-        self, core: _core.Hook, gathering: _Gathering, names: list[str], size: int
+        self, core: _core.Hook, gathering: Gathering, names: list[str], size: int
     ) -> HostMemory | None:
         """Memory of the host; None if there is no room for it, which the core has counted."""
         room = core.reserve(names, size, waits=False)
@@ -396,18 +246,18 @@ class Devices:
             room = core.reserve(names, size, waits=True)
         return None if room is None else gathering.lane.allocate(size, room)
 
-    def _hand_over(self, core: _core.Hook, gathering: _Gathering) -> None:
+    def _hand_over(self, core: _core.Hook, gathering: Gathering) -> None:
         """Starts what has to come yet, and has the core save it when it has come."""
         self._process(core, gathering)
         self._send(core, gathering, with_numbers=True)
 
-    def _send(self, core: _core.Hook, gathering: _Gathering, with_numbers: bool) -> None:
+    def _send(self, core: _core.Hook, gathering: Gathering, with_numbers: bool) -> None:
         """Hands over what is on its way; the numbers, which are not yet, only if asked to."""
         lane = gathering.lane
         gathering.join_streams([])
         numbers = self._fetch_numbers(core, gathering) if with_numbers else None
         items = gathering.take_items(with_numbers)
-        scalars: list[_Scalar] = []
+        scalars: list[Scalar] = []
         if with_numbers:
             scalars, gathering.scalars = gathering.scalars, []
         if not (items or scalars):
@@ -422,7 +272,7 @@ class Devices:
             for number, scalar in enumerate(scalars):
                 scalar.save(core, numbers, number - len(scalars), arrival, lane.has_floats)
 
-    def _fetch_numbers(self, core: _core.Hook, gathering: _Gathering) -> HostMemory | None:
+    def _fetch_numbers(self, core: _core.Hook, gathering: Gathering) -> HostMemory | None:
         """Brings rows and scalars to the host; None without any, or if there is no room."""
         rows = gathering.reducer.rows
         if not (rows or gathering.scalars):
@@ -449,7 +299,7 @@ def _as_row(tensor: torch.Tensor) -> tuple[torch.Tensor, bool]:
 
 
 @contextlib.contextmanager
-def _left_out_if_it_fails(core: _core.Hook, some: list[_Taken]) -> Iterator[None]:
+def _left_out_if_it_fails(core: _core.Hook, some: list[Taken]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -458,15 +308,15 @@ def _left_out_if_it_fails(core: _core.Hook, some: list[_Taken]) -> Iterator[None
             raise
 
 
-def _chunks(to_copy: list[_Taken]) -> Iterator[list[_Taken]]:
+def _chunks(to_copy: list[Taken]) -> Iterator[list[Taken]]:
     """What is copied together. Wide elements come first, so that all lie as they have to."""
-    chunk: list[_Taken] = []
+    chunk: list[Taken] = []
     gathered = 0
     for taken in sorted(to_copy, key=lambda taken: -taken.flat.element_size()):
         if taken.size > _MOST_GATHERED_EACH:
             yield [taken]
             continue
-        if gathered + taken.size > _MOST_GATHERED:
+        if gathered + taken.size > MOST_GATHERED:
             yield chunk
             chunk, gathered = [], 0
         chunk.append(taken)
