@@ -22,6 +22,7 @@ constexpr auto kVariables = std::to_array<Variable>({
     {"SMDEBUG_BUFFER_MB"},
     {"SMDEBUG_CA_FILE"},
     {"SMDEBUG_CONFIG_FILE_PATH"},
+    {"SMDEBUG_CPU_AS_DEVICE"},
     {"SMDEBUG_FSYNC"},
     {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"},
     {"SMDEBUG_JOB_ID"},
