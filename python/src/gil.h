@@ -11,7 +11,7 @@ namespace smdebug::python {
 // held here instead, until the process is gone; Python 3.14 does the same.
 class GilRelease {
  public:
-  GilRelease() : state_(PyEval_SaveThread()) {}
+  GilRelease();
   ~GilRelease();
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;

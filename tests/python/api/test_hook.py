@@ -63,7 +63,7 @@ def test_the_constructor_takes_what_that_of_smdebug_1_0_takes_in_its_order() -> 
         *("save_config", "include_regex", "include_collections", "save_all", "include_workers"),
     ]
     own = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
-    assert own == {"forwards_per_step", "rules", "stop_on_rule"}
+    assert own == {"forwards_per_step", "rules", "scaled", "stop_on_rule"}
 
 
 def test_what_is_no_hook_cannot_be_set() -> None:
