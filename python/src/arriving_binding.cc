@@ -127,10 +127,9 @@ void SaveArrivingScalar(TensorHook& hook, std::string_view name,
                                            .owner = memory.owner(),
                                            .arrival = arrival.told};
   const GilRelease released;
-  hook.core().SaveArriving(name, scalar,
-                           {.timestamp = timestamp,
-                            .step = step,
-                            .sm_metric = is_metric});
+  hook.core().SaveArriving(
+      name, scalar,
+      {.timestamp = timestamp, .step = step, .sm_metric = is_metric});
 }
 
 }  // namespace

@@ -58,5 +58,3 @@ def test_gradients_are_those_of_the_optimizer(
     assert [skipped.value(step).item() for step in range(STEPS)] == [
         float(step == SKIPPED) for step in range(STEPS)
     ]
-
-
