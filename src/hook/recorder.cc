@@ -297,7 +297,8 @@ bool Recorder::Flush(std::optional<std::chrono::milliseconds> timeout) {
       const auto is_late = [ended = ended_.step](const CapturedScalar& scalar) {
         return scalar.stamp.step <= ended;
       };
-      if (std::ranges::any_of(batch_.scalars, is_late)) {
+      // A reader finds the run once its collections are there.
+      if (!is_shown_ || std::ranges::any_of(batch_.scalars, is_late)) {
         SubmitLocked(/*last_of_step=*/false);
       }
     }
@@ -385,6 +386,7 @@ void Recorder::SubmitLocked(bool last_of_step) {
   if (credit_.bytes() > kMostCredit) credit_ = Reservation();
   batch_.tensors = writer_->Submit(std::exchange(batch_, {}));
   submitted_ = true;
+  is_shown_ = true;
   run::NoteNews();
 }
 

@@ -291,6 +291,7 @@ class Recorder {
   Reservation credit_ SMDEBUG_GUARDED_BY(mu_);
   RecentTensors recent_ SMDEBUG_GUARDED_BY(mu_);    // Of this step.
   bool submitted_ SMDEBUG_GUARDED_BY(mu_) = false;  // A part of this step.
+  bool is_shown_ SMDEBUG_GUARDED_BY(mu_) = false;   // The writer was given any.
   std::vector<WaitingTensor> waiting_ SMDEBUG_GUARDED_BY(mu_);
   uint64_t waiting_bytes_ SMDEBUG_GUARDED_BY(mu_) = 0;
   // Names of what the last step begun got so.

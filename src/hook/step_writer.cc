@@ -124,6 +124,11 @@ void StepWriter::SealStep(const Stamp& stamp) {
 }
 
 bool StepWriter::Flush(const Stamp& ended) {
+  try {
+    collections_.Publish();
+  } catch (...) {
+    fail_open_->Keep("write");
+  }
   std::vector<CapturedScalar> later = scalars_.TakeAfter(ended.step);
   // Else the step that is now being written takes them along.
   if (captured_ == 0) FinishStep(ended, /*closing=*/true);

@@ -47,6 +47,16 @@ def test_every_trial_has_every_step(tmp_path: Path) -> None:
         smd.del_hook()
 
 
+def test_a_trial_opens_while_the_first_step_goes_on(tmp_path: Path) -> None:
+    hook = make_hook(tmp_path / "run")
+    train(hook, 1)
+    trial = smd.create_trial(str(tmp_path / "run"))
+    assert trial.steps() == []
+    assert "gradients" in trial.collections()
+    hook.end_step()
+    assert trial.steps() == [0]
+
+
 def test_a_trial_that_was_there_before_catches_up(tmp_path: Path) -> None:
     hook = make_hook(tmp_path / "run")
     train(hook, 2)
