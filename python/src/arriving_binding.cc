@@ -10,27 +10,12 @@
 
 #include "python/src/arriving.h"
 #include "python/src/bindings.h"
+#include "python/src/dlpack.h"
 #include "python/src/gil.h"
 #include "python/src/tensor_hook.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace)
-
-// DLPack's tensor with an owner; see borrowed_tensor.cc for the other half.
-struct DLPackOwnedTensor {
-  void* data;
-  int32_t device_type;
-  int32_t device_id;
-  int32_t ndim;
-  uint8_t type_code;
-  uint8_t type_bits;
-  uint16_t type_lanes;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-  void* context;
-  void (*deleter)(DLPackOwnedTensor* self);
-};
 
 namespace smdebug::python {
 namespace {
@@ -39,15 +24,15 @@ constexpr size_t kRowColumns =
     sizeof(internal::PartStatistics) / sizeof(double);
 
 struct OwnedMemory {
-  OwnedMemory(DLPackOwnedTensor* owned, std::shared_ptr<const void> held)
-      : tensor(owned), room(std::move(held)) {}
+  OwnedMemory(DLPackOwnedTensor* memory, std::shared_ptr<const void> held)
+      : owned(memory), room(std::move(held)) {}
   ~OwnedMemory() {
-    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    if (owned->deleter != nullptr) owned->deleter(owned);
   }
   OwnedMemory(const OwnedMemory&) = delete;
   OwnedMemory& operator=(const OwnedMemory&) = delete;
 
-  DLPackOwnedTensor* const tensor;
+  DLPackOwnedTensor* const owned;
   const std::shared_ptr<const void> room;
 };
 
@@ -138,13 +123,14 @@ HostMemory::HostMemory(nb::handle capsule, const Room& room) {
   auto* owned = static_cast<DLPackOwnedTensor*>(
       PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (owned == nullptr) throw nb::python_error();
-  if (owned->ndim != 1 || owned->type_bits != 8) {
+  const DLPackTensor& tensor = owned->tensor;
+  if (tensor.ndim != 1 || tensor.type_bits != 8) {
     throw nb::type_error("a tensor of bytes is needed");
   }
   auto memory = std::make_shared<OwnedMemory>(owned, room.held);
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  bytes_ = {static_cast<const std::byte*>(owned->data) + owned->byte_offset,
-            static_cast<size_t>(owned->shape[0])};
+  bytes_ = {static_cast<const std::byte*>(tensor.data) + tensor.byte_offset,
+            static_cast<size_t>(tensor.shape[0])};
   owner_ = std::move(memory);
 }
 
