@@ -345,8 +345,8 @@ class Hook {
   void Skip(std::string_view name, std::string_view reason);
 
   // Runs `work` of a shim, which is about `name`: a tensor, or a part of the
-  // shim. What it throws is counted and logged once for the name; a strict hook
-  // throws it. False if it was thrown.
+  // shim. What it throws is counted, and logged once for each reason; a strict
+  // hook throws it. False if it was thrown.
   template <typename Work>
   bool Try(std::string_view name, const Work& work) {
     try {

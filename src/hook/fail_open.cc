@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace smdebug::hook {
 
 void FailOpen::Keep(std::string_view kind, const std::exception_ptr& error) {
@@ -23,8 +21,7 @@ void FailOpen::Keep(std::string_view kind, const std::exception_ptr& error) {
 
 bool FailOpen::LeaveOut(std::string_view name, std::string_view reason) {
   if (strict_) return true;
-  tally_->AddSkipped(fmt::format("'{}'", name),
-                     fmt::format("'{}' is left out: {}", name, reason));
+  tally_->AddLeftOut(name, reason);
   return false;
 }
 

@@ -286,6 +286,27 @@ TEST_F(HookFaultTest, WhatAShimFailsInIsCountedAndToldOnce) {
             1);
 }
 
+TEST_F(HookFaultTest, EachReasonWhyANameIsLeftOutIsToldOfOnceUpToAFew) {
+  const LogCapture log;
+  auto hook = Open();
+  hook->BeginStep();
+  hook->SaveScalar("acc", 1, {.step = -1});
+  hook->SaveScalar("acc", 1, {.step = -1});
+  hook->LeaveOut("scalar/acc", "it is no number");
+  hook->LeaveOut("scalar/acc", "it is no number");
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("step: '-1'"),
+                                       HasSubstr("it is no number")));
+  for (int i = 0; i < 100; ++i) {
+    hook->LeaveOut("scalar/acc", std::to_string(i) + " is no number");
+  }
+  EXPECT_THAT(log.lines(), SizeIs(8));
+  hook->LeaveOut("scalar/loss", "it is no number");
+  EXPECT_THAT(log.lines(), SizeIs(9));
+  hook->Close();
+  EXPECT_EQ(hook->stats().skipped, 105);
+  EXPECT_THAT(LastLedger().messages, SizeIs(9));
+}
+
 TEST_F(HookFaultTest, AStrictHookThrowsWhatAShimFailsIn) {
   auto hook = Open({.strict = true});
   EXPECT_THROW(hook->Try("x", [] { throw std::out_of_range("far"); }),

@@ -1,6 +1,9 @@
 #include "src/hook/tally.h"
 
 #include <exception>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "src/base/log.h"
 
@@ -9,6 +12,14 @@ namespace {
 
 // Kinds of trouble may be named by what others hand over, such as tensors.
 constexpr size_t kMostKinds = 1000;
+
+// Reasons may hold the value that was refused.
+constexpr size_t kMostReasons = 8;
+
+// What follows is for those who mend it, such as a traceback.
+std::string_view FirstLineOf(std::string_view message) {
+  return message.substr(0, message.find('\n'));
+}
 
 }  // namespace
 
@@ -43,6 +54,21 @@ void Tally::AddSkipped(std::string_view kind, std::string_view message) {
   Note(kind, message);
 }
 
+void Tally::AddLeftOut(std::string_view name, std::string_view reason) {
+  const std::string what = fmt::format("'{}' is left out: ", name);
+  {
+    const base::MutexLock lock(mu_);
+    ++stats_.skipped;
+    size_t reasons = 0;
+    for (auto it = messages_.lower_bound(what);
+         it != messages_.end() && it->first.starts_with(what); ++it) {
+      if (++reasons == kMostReasons) return;
+    }
+  }
+  const std::string message = fmt::format("{}{}", what, reason);
+  Note(FirstLineOf(message), message);
+}
+
 void Tally::AddError(std::string_view kind, std::string_view message) {
   {
     const base::MutexLock lock(mu_);
@@ -68,8 +94,7 @@ void Tally::FillIn(run::Ledger& ledger) const {
 }
 
 void Tally::Note(std::string_view kind, std::string_view message) noexcept {
-  // What follows is for those who mend it, such as a traceback.
-  const std::string_view line = message.substr(0, message.find('\n'));
+  const std::string_view line = FirstLineOf(message);
   try {
     {
       const base::MutexLock lock(mu_);

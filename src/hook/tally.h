@@ -26,6 +26,10 @@ class Tally {
   // A tensor of a kind that cannot be saved.
   void AddSkipped(std::string_view kind, std::string_view message)
       SMDEBUG_EXCLUDES(mu_);
+  // The same for `name`, left out for `reason`. Each reason is a kind of
+  // trouble of its own, up to a few for each name.
+  void AddLeftOut(std::string_view name, std::string_view reason)
+      SMDEBUG_EXCLUDES(mu_);
   // A failed write.
   void AddError(std::string_view kind, std::string_view message)
       SMDEBUG_EXCLUDES(mu_);
