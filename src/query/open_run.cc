@@ -16,6 +16,7 @@
 #include "src/run/entering.h"
 #include "src/run/keys.h"
 #include "src/run/survey.h"
+#include "src/trial/place.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::query {
@@ -87,18 +88,8 @@ class ComingJob {
 
 }  // namespace
 
-std::shared_ptr<Storage> OpenStorageAt(const std::string& run) {
-  try {
-    return OpenStorage(run);
-  } catch (const IoError& error) {
-    throw Error(
-        fmt::format("{}: is a file; give the folder of the run (its out_dir)",
-                    error.path()));
-  }
-}
-
 std::shared_ptr<Storage> OpenFolder(const std::string& run) {
-  auto storage = OpenStorageAt(run);
+  auto storage = trial::OpenPlace(run);
   const std::string& root = storage->root();
   const bool is_local = root.find("://") == std::string::npos;
   if (is_local && !std::filesystem::exists(root)) {
@@ -115,7 +106,7 @@ std::shared_ptr<Storage> AwaitRunFolder(const std::string& run,
   constexpr std::string_view kFolders[] = {
       run::FolderOf(run::kCollectionsPrefix), run::FolderOf(run::kEventsPrefix),
       run::FolderOf(run::kIndexPrefix), run::FolderOf(run::kLedgerPrefix)};
-  auto storage = OpenStorageAt(run);
+  auto storage = trial::OpenPlace(run);
   const auto watch = storage->Watch(kFolders);
   ComingJob job(storage.get());
   auto waiting_since = Clock::now();

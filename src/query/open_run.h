@@ -18,9 +18,6 @@
 // thrown as Error.
 namespace smdebug::query {
 
-// The store at `run`, there or not. Throws Error if it can never be a folder.
-std::shared_ptr<Storage> OpenStorageAt(const std::string& run);
-
 // The folder at `run`, whatever it holds. Throws Error if there is none.
 std::shared_ptr<Storage> OpenFolder(const std::string& run);
 

@@ -14,6 +14,7 @@
 #include "smdebug/error.h"
 #include "src/run/entering.h"
 #include "src/run/keys.h"
+#include "src/trial/place.h"
 #include "tests/testing/files.h"
 #include "tests/testing/sanitizer.h"
 #include "tests/testing/temp_dir.h"
@@ -35,7 +36,7 @@ TEST(OpenRunTest, TheRunThatIsAwaitedIsToldOfOnce) {
   int looks = 0;
   const auto storage = AwaitRunFolder(dir / "run", waits, [&] {
     if (++looks == 2) {
-      testing::PutFile(*OpenStorageAt(dir / "run"), run::kEndMarkerKey, "");
+      testing::PutFile(*trial::OpenPlace(dir / "run"), run::kEndMarkerKey, "");
     }
     return true;
   });
@@ -76,7 +77,7 @@ class ComingJob {
     pid_ = fork();
     if (pid_ == 0) {
       close(orders[1]);
-      const run::Entering entering(*OpenStorageAt(run));
+      const run::Entering entering(*trial::OpenPlace(run));
       if (write(ready[1], "x", 1) != 1) _exit(1);
       char order = 0;
       _exit(read(orders[0], &order, 1) == 0 ? 0 : 1);
@@ -136,7 +137,8 @@ TEST(OpenRunTest, WhatAJobLeavesThatEndsAtOnceIsTheRun) {
   const auto storage = AwaitRunFolder(
       dir / "run", [](const std::string&) {},
       [&] {
-        testing::PutFile(*OpenStorageAt(dir / "run"), run::kEndMarkerKey, "");
+        testing::PutFile(*trial::OpenPlace(dir / "run"), run::kEndMarkerKey,
+                         "");
         job.End();
         return true;
       });
@@ -146,7 +148,7 @@ TEST(OpenRunTest, WhatAJobLeavesThatEndsAtOnceIsTheRun) {
 TEST(OpenRunTest, TheFolderOfManyRunsIsNotAwaited) {
   const TempDir dir;
   for (const char* name : {"b", "a"}) {
-    testing::PutFile(*OpenStorageAt(dir / (std::string("runs/") + name)),
+    testing::PutFile(*trial::OpenPlace(dir / (std::string("runs/") + name)),
                      run::kEndMarkerKey, "");
   }
   const auto hint = HasSubstr("holds no run itself; `smdebug ls ");
@@ -157,7 +159,7 @@ TEST(OpenRunTest, TheFolderOfManyRunsIsNotAwaited) {
       },
       ThrowsMessage<FormatError>(hint));
   // As create_trial() does, which waits for what is not there yet.
-  EXPECT_THAT([&] { Trial(OpenStorageAt(dir / "runs"), {}); },
+  EXPECT_THAT([&] { Trial(trial::OpenPlace(dir / "runs"), {}); },
               ThrowsMessage<FormatError>(hint));
   EXPECT_THAT([&] { OpenRun(dir / "runs"); }, ThrowsMessage<FormatError>(hint));
 }

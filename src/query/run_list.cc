@@ -17,6 +17,7 @@
 #include "src/query/rule_results.h"
 #include "src/query/run_summary.h"
 #include "src/run/survey.h"
+#include "src/trial/place.h"
 
 namespace smdebug::query {
 namespace {
@@ -99,7 +100,7 @@ void Read(const std::shared_ptr<Storage>& storage, ListedRun& listed) {
 std::optional<ListedRun> Look(const std::string& path, std::string name) {
   ListedRun listed = {.name = std::move(name), .run = path};
   try {
-    const auto storage = OpenStorageAt(path);
+    const auto storage = trial::OpenPlace(path);
     listed.run = storage->root();
     if (!run::HoldsRun(*storage)) return std::nullopt;
     Read(storage, listed);

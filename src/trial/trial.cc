@@ -4,6 +4,7 @@
 
 #include "src/base/text.h"
 #include "src/config/nearest.h"
+#include "src/trial/place.h"
 #include "src/trial/reader.h"
 
 namespace smdebug {
@@ -32,7 +33,7 @@ std::string_view StepStateName(StepState state) noexcept {
 
 std::unique_ptr<Trial> Trial::Open(std::string_view path,
                                    TrialOptions options) {
-  return std::make_unique<Trial>(OpenStorage(base::Trim(path)),
+  return std::make_unique<Trial>(trial::OpenPlace(base::Trim(path)),
                                  std::move(options));
 }
 

@@ -11,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/run/doorkeeper.h"
 #include "src/run/survey.h"
+#include "src/trial/place.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::trial {
@@ -30,7 +31,7 @@ constexpr milliseconds kAskEvery{100};
 void Reader::AwaitRun() {
   const Clock::time_point start = Clock::now();
   bool warned = false;
-  bool looked_below = false;
+  bool looked = false;
   bool asked = false;
   while (true) {
     const uint64_t known = watch_ != nullptr ? watch_->Changes() : 0;
@@ -53,9 +54,15 @@ void Reader::AwaitRun() {
       if (!survey.id.empty() && !collections->workers().empty()) return;
       throw MissingCollectionFiles(storage_->root());
     }
-    if (!std::exchange(looked_below, true) && !run::HoldsRun(*storage_) &&
-        !run::HintAtRunsBelow(storage_->root()).empty()) {
-      throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
+    if (!std::exchange(looked, true)) {
+      if (!run::HoldsRun(*storage_) &&
+          !run::HintAtRunsBelow(storage_->root()).empty()) {
+        throw FormatError(storage_->root(), run::WhyNoRun(*storage_));
+      }
+      const std::string awaited = WhichFolderIsAwaited(storage_->root());
+      if (!awaited.empty()) {
+        base::LogWarning("{}: {}", storage_->root(), awaited);
+      }
     }
     const bool is_own = survey.claim && run::IsOwn(*survey.claim);
     if (is_own && !std::exchange(asked, true)) {

@@ -1,16 +1,22 @@
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smdebug/error.h"
 #include "smdebug/trial.h"
 #include "src/base/host.h"
 #include "src/run/claim.h"
 #include "src/run/keys.h"
 #include "tests/testing/files.h"
 #include "tests/testing/log_capture.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::trial {
@@ -20,6 +26,8 @@ using testing::TestTrial;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 // Gives up the second time that it is asked.
 class Impatience {
@@ -56,6 +64,40 @@ TEST(TrialWaitTest, WhoWaitsForARunOfItsOwnHearsSoAtOnce) {
   EXPECT_THAT(log.lines(),
               ElementsAre(HasSubstr("the run has begun and has saved nothing "
                                     "yet; this process, ")));
+}
+
+// What is logged while a run at `path` is waited for.
+std::vector<std::string> LogOfWaitingAt(const std::string& path) {
+  TrialOptions options;
+  options.while_waiting = Impatience();
+  const testing::LogCapture log;
+  EXPECT_THROW(Trial::Open(path, options), Impatience::GaveUp);
+  return log.lines();
+}
+
+TEST(TrialWaitTest, WhoWaitsForAFolderThatIsNotThereHearsSoAtOnce) {
+  const testing::TempDir dir;
+  const std::string root = dir.path().string();
+  EXPECT_THAT(LogOfWaitingAt(dir / "first"),
+              ElementsAre(root + "/first: waiting for a run in this folder, "
+                                 "which does not exist yet"));
+  std::filesystem::create_directory(dir / "first");
+  std::filesystem::create_directory(dir / "other");
+  EXPECT_THAT(LogOfWaitingAt(dir / "firts"),
+              ElementsAre(HasSubstr("yet; did you mean 'first'?")));
+  EXPECT_THAT(LogOfWaitingAt(dir / "runs/first"),
+              ElementsAre(HasSubstr("yet; nor does " + root + "/runs")));
+  EXPECT_THAT(LogOfWaitingAt(dir / "other"), IsEmpty());
+}
+
+TEST(TrialWaitTest, AFileIsNotWaitedFor) {
+  const testing::TempDir dir;
+  std::ofstream(dir / "train.py") << "import torch";
+  EXPECT_THAT([&] { Trial::Open(dir / "train.py"); },
+              ThrowsMessage<Error>(HasSubstr(
+                  "train.py: is a file; give the folder of the run")));
+  EXPECT_THAT([&] { Trial::Open(dir / "train.py/run"); },
+              ThrowsMessage<Error>(HasSubstr("run: lies in a file; give")));
 }
 
 TEST(TrialWaitTest, WhoWaitsForAStepMayGiveUp) {
