@@ -235,6 +235,14 @@ void InitConfig(nb::module_& m) {
       "name"_a, "names"_a,
       "Ends a message about an unknown name; empty if none is near.");
   m.def(
+      "did_patterns_mean",
+      [](const std::vector<std::string>& patterns,
+         const std::vector<std::string>& names) {
+        const std::string meant = config::DidPatternsMean(patterns, names);
+        return meant.empty() ? meant : "; " + meant;
+      },
+      "patterns"_a, "names"_a, "The same for patterns that match no name.");
+  m.def(
       "tensorboard_dir",
       [](const std::string& out_dir, bool export_tensorboard,
          const OptionalText& tensorboard_dir) {

@@ -21,7 +21,7 @@ namespace smdebug::cli {
 
 // Exit codes shared by all commands (docs/reference/cli.md).
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFound = 1;  // The command's own "no".
+inline constexpr int kExitFound = 1;  // It worked, and found something wrong.
 inline constexpr int kExitError = 2;  // A wrong call, or nothing could be done.
 inline constexpr int kExitInterrupted = 130;  // Ctrl-C, as shells count it.
 

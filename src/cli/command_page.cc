@@ -41,9 +41,9 @@ With `--json` standard output is one JSON document, or one per line where the co
 | Code | Meaning |
 |---|---|
 | 0 | The command did what it was asked, and all is well. |
-| 1 | The command's own "no": it worked, and what it found is not well. Each command says what that is. |
+| 1 | The command worked and found something wrong. Each command says what counts as that. |
 | 2 | A wrong call, or nothing could be done: an unknown command or option, a path that is not there, a file that cannot be read. |
-| 130 | Ctrl-C, where a command has something to put in order first. |
+| 130 | Ctrl-C, in commands that clean up before they end. |
 
 With code 2 a line on standard error says what is wrong.
 )";

@@ -1,8 +1,6 @@
 #include "src/hook/unmatched.h"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,66 +12,17 @@
 namespace smdebug::hook {
 namespace {
 
-// Of more names than these, the rest is not looked at for a likely one.
-constexpr size_t kMostCandidates = 2000;
 constexpr size_t kMostExamples = 3;
-constexpr size_t kShortestWord = 3;
 
-bool IsOfWord(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0;
-}
-
-// The runs of letters and digits in a name or a regex that say something.
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  const auto add = [&] {
-    if (word.size() >= kShortestWord) words.push_back(word);
-    word.clear();
-  };
-  for (const char c : text) {
-    if (IsOfWord(c)) {
-      word.push_back(c);
-    } else {
-      add();
-    }
-  }
-  add();
-  return words;
-}
-
-// What a regex may have been meant to match: names, and words of names.
-std::vector<std::string> Candidates(std::span<const std::string_view> seen,
-                                    std::span<const std::string> others,
-                                    std::span<const std::string> hints) {
-  std::set<std::string> found(hints.begin(), hints.end());
-  const auto add = [&found](std::string_view name) {
-    if (found.size() >= kMostCandidates) return;
-    found.emplace(name);
-    for (std::string& word : Words(name)) found.insert(std::move(word));
-  };
-  for (const std::string_view name : seen) add(name);
-  for (const std::string& name : others) add(name);
-  return {found.begin(), found.end()};
-}
-
-// "did you mean 'a' or 'b'?", by the words of a regex; empty if nothing is
-// near.
-std::string Meant(const std::vector<std::string>& asked,
-                  const std::vector<std::string>& candidates) {
-  std::vector<std::string> near;
-  for (const std::string& text : asked) {
-    for (const std::string& word : Words(text)) {
-      if (std::ranges::binary_search(candidates, word)) continue;  // Is right.
-      for (std::string& name : config::NearNames(word, candidates, 2)) {
-        if (std::ranges::find(near, name) == near.end()) {
-          near.push_back(std::move(name));
-        }
-      }
-    }
-  }
-  if (near.empty()) return {};
-  return fmt::format("; did you mean '{}'?", fmt::join(near, "' or '"));
+// "; did you mean 'a' or 'b'?", or nothing.
+std::string Meant(const std::vector<std::string>& unmatched,
+                  std::span<const std::string_view> seen,
+                  std::span<const std::string> others,
+                  std::span<const std::string> hints) {
+  std::vector<std::string> names(seen.begin(), seen.end());
+  names.insert(names.end(), others.begin(), others.end());
+  const std::string meant = config::DidPatternsMean(unmatched, names, hints);
+  return meant.empty() ? meant : "; " + meant;
 }
 
 std::string Examples(std::span<const std::string_view> seen,
@@ -189,8 +138,7 @@ std::string Unmatched::Tell(const Asked& asked,
     if (std::ranges::find(seen, name) == seen.end()) unmatched.push_back(name);
   }
   if (!unmatched.empty()) {
-    const std::string meant =
-        Meant(unmatched, Candidates(seen, others, hints_));
+    const std::string meant = Meant(unmatched, seen, others, hints_);
     return fmt::format("Collection {}: no tensor so far matches '{}'{}",
                        collection.name, fmt::join(unmatched, "' or '"),
                        meant.empty() ? Examples(seen, others) : meant);

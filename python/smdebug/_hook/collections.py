@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from smdebug import _core
@@ -85,10 +86,11 @@ class HookCollections(HookSettings):
         return list(included)
 
     def has_default_hook_configuration(
-        self, default_saved_collections: list[str] | None = None
+        self, default_saved_collections: str | Iterable[str] | None = None
     ) -> bool:
         """Whether nothing but the framework's default collections is saved."""
-        default = default_saved_collections or self._default_collections
+        given = names("default_saved_collections", default_saved_collections)
+        default = given or self._default_collections
         collections = self.collection_manager.get_collections()
         return {name for name in self._included_names() if name in collections} == set(default)
 

@@ -36,18 +36,19 @@ class HookValues(HookLife):
         core = self._prepare()
         if core is None:
             return
+        text("name", name, "a name")
         try:
             when = None if timestamp is None else one_number("timestamp", timestamp)
             at = None if step is None else integer("step", step, "a whole number of at least 0")
             is_metric = flag("sm_metric", sm_metric)
-            if self._save_number_elsewhere(str(name), value, when, at, is_metric):
+            if self._save_number_elsewhere(name, value, when, at, is_metric):
                 return
             number = one_number("value", value)
         except SMDebugError as wrong:
             if self._leave_out(f"{self.SCALAR_PREFIX}{name}", wrong):
                 raise
             return
-        core.save_scalar(str(name), number, when, at, is_metric)
+        core.save_scalar(name, number, when, at, is_metric)
 
     def _save_number_elsewhere(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, overload
 
 from smdebug import _core
@@ -27,6 +27,11 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+def _listed(save_steps: Any) -> Any:
+    """What can be gone through once only, as a list; anything else as it is."""
+    return list(save_steps) if isinstance(save_steps, Iterator) else save_steps
+
+
 class SaveConfigMode:
     """The schedule of one mode.
 
@@ -47,7 +52,8 @@ class SaveConfigMode:
         end_step: int | str | None = None,
         save_steps: Iterable[int] | None = None,
     ) -> None:
-        self._take(dict(zip(_DEFAULTS, (save_interval, start_step, end_step, save_steps))))
+        steps = _listed(save_steps)
+        self._take(dict(zip(_DEFAULTS, (save_interval, start_step, end_step, steps))))
         if self.end_step and self.start_step > self.end_step:
             refuse("start_step", self.start_step, f"at most end_step, which is {self.end_step}")
 
@@ -133,6 +139,7 @@ class _OfEveryMode:
         return values[0]
 
     def __set__(self, config: SaveConfig, value: Any) -> None:
+        value = _listed(value)
         changed = {
             mode: SaveConfigMode(
                 **{**(schedule or SaveConfigMode()).to_json_dict(), self._name: value}
@@ -165,6 +172,7 @@ class SaveConfig:
     ) -> None:
         self.mode_save_configs: dict[ModeKeys, SaveConfigMode | None]
         if mode_save_configs is None:
+            save_steps = _listed(save_steps)
             self.mode_save_configs = {
                 mode: SaveConfigMode(save_interval, start_step, end_step, save_steps)
                 for mode in ModeKeys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from smdebug._internal.checks import integers
+from smdebug._internal.checks import integers, refuse_type
 from smdebug._internal.passed_on import passed_on
 
 if TYPE_CHECKING:
@@ -58,13 +58,25 @@ class RequiredTensorsForTrial:
                 tensor.value(step)
 
 
+def list_of_trials(key: str, given: object) -> list[Trial]:
+    """The trials in a list or a tuple, or the only one; None has none."""
+    if given is None:
+        return []
+    trials = list(given) if isinstance(given, (list, tuple)) else [given]
+    for trial in trials:
+        if not hasattr(trial, "tensor_names"):
+            refuse_type(key, trial, "a trial, or a list of them")
+    return trials
+
+
 class RequiredTensors:
     """Tensors of several trials; None stands for the first."""
 
-    def __init__(self, base_trial: Trial, other_trials: list[Trial] | None = None) -> None:
+    def __init__(self, base_trial: Trial, other_trials: Trial | list[Trial] | None = None) -> None:
         self._base = base_trial
         self._by_trial = {
-            trial: RequiredTensorsForTrial(trial) for trial in [base_trial, *(other_trials or [])]
+            trial: RequiredTensorsForTrial(trial)
+            for trial in [base_trial, *list_of_trials("other_trials", other_trials)]
         }
 
     def _of(self, trial: Trial | None) -> RequiredTensorsForTrial:

@@ -11,7 +11,7 @@ from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import RuleEvaluationConditionMet, StepUnavailable
 from smdebug.rules.action import Actions
 from smdebug.rules.finding import Finding
-from smdebug.rules.req_tensors import RequiredTensors
+from smdebug.rules.req_tensors import RequiredTensors, list_of_trials
 
 if TYPE_CHECKING:
     from smdebug.trials.trial import Trial
@@ -28,12 +28,13 @@ class Rule(ABC):
         self,
         base_trial: Trial,
         action_str: str | None = "",
-        other_trials: list[Trial] | None = None,
+        other_trials: Trial | list[Trial] | None = None,
     ) -> None:
         self.base_trial = base_trial
-        self.other_trials = other_trials
-        self.trials = [base_trial, *(other_trials or [])]
-        self.req_tensors = RequiredTensors(base_trial, other_trials)
+        others = list_of_trials("other_trials", other_trials)
+        self.other_trials = None if other_trials is None else others
+        self.trials = [base_trial, *others]
+        self.req_tensors = RequiredTensors(base_trial, others)
         self.logger = get_logger()
         self.rule_name = type(self).__name__
         self.action_str = action_str

@@ -195,6 +195,16 @@ class Trial:
         a filter that matches at other steps is none of these.
         """
         del show_prefixed_tensors
+        return self._choose(step, mode, regex, collection)
+
+    def _choose(
+        self,
+        step: int | None,
+        mode: ModeKeys,
+        regex: Regex | None,
+        collection: str | Collection | None,
+    ) -> list[str]:
+        """The names that are asked for; the log has once what matches nothing."""
         patterns = _patterns(regex)
         found = self._select(step, number_of(mode), patterns, collection)
         if not found:
@@ -219,7 +229,17 @@ class Trial:
         if chosen in self._told:
             return
         self._told.add(chosen)
-        get_logger().warning(f"No tensor of {self.path} matches {chosen}")
+        near = self._near(patterns, collection)
+        get_logger().warning(f"No tensor of {self.path} matches {chosen}{near}")
+
+    def _near(self, patterns: list[str] | None, collection: str | Collection | None) -> str:
+        """What may have been meant, as the end of a message."""
+        if patterns:
+            known = self._listed(None, number_of(ModeKeys.GLOBAL), [])
+            return _core.did_patterns_mean(patterns, known)
+        if isinstance(collection, str) and self._reader.collection(collection) is None:
+            return _core.did_you_mean(collection, list(self._reader.collections()))
+        return ""
 
     def _select(
         self,
@@ -400,12 +420,12 @@ class Trial:
     ) -> pandas.DataFrame:
         """A table of numbers; see smdebug.trials.table for its columns.
 
-        `regex` and `collection` choose tensors as in tensor_names(), `reductions`
-        are computed where they were not saved.
+        `regex` and `collection` choose tensors as in tensor_names(), and the log has what
+        matches nothing. `reductions` are computed where they were not saved.
         """
         from smdebug.trials import table
 
-        chosen = self._select(None, number_of(mode), _patterns(regex), collection)
+        chosen = self._choose(None, mode, regex, collection)
         return table.make(self, chosen, number_of(mode), None, reductions)
 
     def __eq__(self, other: object) -> bool:

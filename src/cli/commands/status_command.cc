@@ -60,7 +60,7 @@ damage    none
 
 | Line | Meaning |
 |---|---|
-| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it is gone without a word), with the reason; `running`, with who writes, and who is gone; `unknown`: the folder seems to be a copy of one that is being written; `no end marker`: there is no ledger that says more. A finished run whose end marker is missing says so. On another machine a process counts as gone when its ledger has not changed for five minutes. |
+| `state` | `finished`, `failed` (an exception passed), `interrupted` (a signal ended it), `killed` (a process that wrote it ended without closing it), with the reason; `running`, with who writes, and who is gone; `unknown`: the folder seems to be a copy of one that is being written; `no end marker`: there is no ledger that says more. A finished run whose end marker is missing says so. On another machine a process counts as gone when its ledger has not changed for five minutes. |
 | `id` | the identity of the run; runs of smdebug 1.0 have none |
 | `workers` | workers with files, of those declared |
 | `steps` | steps that at least one worker saved, the first and the last |

@@ -50,7 +50,7 @@ RuleType StalledTrainingRuleType() {
   using Kind = RuleParameter::Kind;
   return {
       .name = "StalledTrainingRule",
-      .summary = "A job that has not ended saves nothing any more.",
+      .summary = "A job goes on but has stopped saving.",
       .parameters = {{.name = "threshold",
                       .kind = Kind::kNumber,
                       .fallback = "1800",

@@ -119,6 +119,15 @@ def test_whole_numbers_of_numpy_are_numbers() -> None:
     assert SaveConfigMode(100.0).save_interval == 100  # type: ignore[arg-type]
 
 
+def test_the_steps_of_a_schedule_may_come_from_a_generator() -> None:
+    config = SaveConfig(save_steps=(step * step for step in range(1, 4)))
+    assert config.save_steps == [1, 4, 9]
+    config.save_steps = iter([2])
+    assert config.get_save_config(modes.PREDICT) == SaveConfigMode(save_steps=iter([2]))
+    with pytest.raises(SMDebugValueError, match=r"save_steps: .* a list of whole numbers"):
+        SaveConfig(save_steps=(letter for letter in "ab"))  # type: ignore[misc]
+
+
 def test_schedules_share_no_list_and_change_no_argument() -> None:
     first, second = SaveConfigMode(), SaveConfigMode()
     first.save_steps.append(3)

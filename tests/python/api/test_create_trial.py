@@ -9,7 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from smdebug.exceptions import SMDebugNotImplementedError, SMDebugTypeError, SMDebugValueError
+from smdebug.exceptions import (
+    SMDebugNotImplementedError,
+    SMDebugRuntimeError,
+    SMDebugTypeError,
+    SMDebugValueError,
+)
 from smdebug.trials import LocalTrial, S3Trial, create_trial
 from support.native_run import make_run
 
@@ -65,6 +70,13 @@ def test_an_option_of_the_environment_that_is_not_allowed(
     monkeypatch.setenv("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW", "some")
     with pytest.raises(SMDebugValueError, match="SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"):
         create_trial(run)
+
+
+def test_a_file_is_no_run(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.touch()
+    with pytest.raises(SMDebugRuntimeError, match=r"train\.py: is a file; give the folder"):
+        create_trial(script)
 
 
 WAITS = {

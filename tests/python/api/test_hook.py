@@ -104,6 +104,9 @@ def test_the_default_configuration(run: Path) -> None:
     hook = smd.Hook(str(run), include_collections=["weights"])
     assert not hook.has_default_hook_configuration()
     assert hook.has_default_hook_configuration(["losses", "weights"])
+    assert smd.Hook(str(run)).has_default_hook_configuration("losses")
+    with pytest.raises(SMDebugTypeError, match="default_saved_collections: 5 is not allowed"):
+        hook.has_default_hook_configuration(5)  # type: ignore[arg-type]
 
 
 def test_a_collection_is_made_unless_told_not_to(run: Path) -> None:

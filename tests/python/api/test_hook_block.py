@@ -18,6 +18,7 @@ from smdebug import _core  # noqa: E402
 from smdebug.core.hook import BaseHook  # noqa: E402
 from support.driver import program  # noqa: E402
 from support.fail_open import ledger_of  # noqa: E402
+from support.log import logged  # noqa: E402
 from support.torch_nets import Net, batches  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("no_torch_hook")
@@ -244,6 +245,31 @@ def test_a_step_that_cannot_be_is_counted_and_training_goes_on(step: object, run
     assert "step: " in said
     assert "a whole number of at least 0" in said
     assert smd.create_trial(run).tensor("scalar/s").steps() == [0]
+
+
+@pytest.mark.parametrize("name", [None, 3, b"loss"])
+def test_a_name_that_is_none_is_counted_and_training_goes_on(name: object, run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    hook.save_scalar(name, 1.0)  # type: ignore[arg-type]
+    assert (hook.stats["errors"], hook.stats["skipped"]) == (0, 1)
+    hook.close()
+    assert f"name: {name!r} is not allowed; expected a name" in messages(run)
+    assert not smd.create_trial(run).tensor_names(regex="^scalar/")
+
+
+def test_each_reason_why_a_scalar_is_left_out_is_logged(run: str) -> None:
+    hook, net = watched(run)
+    net(next(iter(batches(1)))[0])
+    with logged() as texts:
+        for _ in range(3):
+            hook.save_scalar("acc", 1, step=-1)
+            hook.save_scalar("acc", "high")
+            hook.save_scalar("acc", [1, 2])
+    hook.close()
+    assert hook.stats["skipped"] == 9
+    about_acc = [text for text in texts if "scalar/acc" in text]
+    assert len(about_acc) == 3, texts
 
 
 @pytest.mark.parametrize("has_begun", [False, True])

@@ -11,6 +11,7 @@ import pytest
 from smdebug.core.modes import ModeKeys
 from smdebug.exceptions import InvalidWorker
 from smdebug.trials import create_trial
+from support.log import logged
 from support.native_run import NativeRun, make_run
 
 
@@ -26,6 +27,18 @@ def test_a_trial_is_a_long_table(tmp_path: Path) -> None:
     assert losses.worker.unique().tolist() == ["worker_0"]
     assert losses.value.tolist() == [1, 1 / 2, 1 / 3]
     assert table[table.tensor == "fc.weight"].value.isna().all()
+
+
+def test_a_table_of_what_matches_nothing_is_told_of(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    trial = create_trial(make_run(tmp_path / "run"))
+    with logged() as texts:
+        assert trial.to_pandas(collection="lossse").empty
+        assert trial.to_pandas(regex="^fc.wieght").empty
+    assert [text[text.index("did you") :] for text in texts] == [
+        "did you mean 'losses'?",
+        "did you mean 'weight' or 'fc.weight'?",
+    ]
 
 
 def test_tables_of_some_tensors_modes_and_reductions(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from smdebug.exceptions import (
     NoMoreData,
     RuleEvaluationConditionMet,
+    SMDebugTypeError,
     StepUnavailable,
     TensorUnavailable,
     TensorUnavailableForStep,
@@ -77,6 +78,19 @@ def test_a_rule_knows_what_it_was_made_of(trial: Trial) -> None:
     assert rule.rule_name == "LowLoss"
     assert rule.report["RuleTriggered"] == 0
     assert isinstance(rule.req_tensors, RequiredTensors)
+
+
+def test_one_other_trial_is_taken_as_a_list_of_one(trial: Trial) -> None:
+    class Compares(Rule):
+        def invoke_at_step(self, step: int) -> bool:
+            return step < 0
+
+    for others in (trial, [trial], (trial,)):
+        rule = Compares(trial, other_trials=others)  # type: ignore[arg-type]
+        assert (rule.other_trials, rule.trials) == ([trial], [trial, trial])
+    for wrong in (5, b"run", "run", [trial, "run"]):
+        with pytest.raises(SMDebugTypeError, match="a trial, or a list of them"):
+            Compares(trial, other_trials=wrong)  # type: ignore[arg-type]
 
 
 def test_invoke_raises_where_the_condition_is_met(trial: Trial) -> None:

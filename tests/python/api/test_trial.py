@@ -83,6 +83,17 @@ def test_a_filter_that_matches_nothing_is_told_once(tmp_path: Path) -> None:
     assert "nope" in texts[1]
 
 
+def test_what_was_meant_by_a_filter_that_matches_nothing(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    trial = create_trial(run)
+    with logged() as texts:
+        trial.tensor_names(regex="fc.wieght$")
+        trial.tensor_names(collection="lossse")
+    assert len(texts) == 2
+    assert "did you mean 'weight'" in texts[0]
+    assert texts[1].endswith("collection=lossse; did you mean 'losses'?")
+
+
 def test_a_bad_filter_is_refused(trial: Trial) -> None:
     with pytest.raises(ValueError, match="not both"):
         trial.tensor_names(regex="a", collection="losses")

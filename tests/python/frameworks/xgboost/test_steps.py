@@ -64,6 +64,18 @@ def test_files_are_there_when_the_round_is_over(make_hook: MakeHook, run_dir: Pa
     assert seen == [0]
 
 
+def test_the_end_of_a_training_publishes_all_its_rounds(make_hook: MakeHook, run_dir: Path) -> None:
+    hook = make_hook(save_all=True, validation_data=matrix(rows=20_000))
+    train(hook, rounds=1)
+    before = smd.create_trial(str(run_dir))
+    for last in (100, 200):
+        train(hook, rounds=100)
+        # Before a trial asks the writer for what is not there yet.
+        assert len(list(run_dir.glob("index/**/*.json"))) == last + 1
+        assert smd.create_trial(str(run_dir)).steps() == list(range(last + 1))
+        assert before.steps() == list(range(last + 1))
+
+
 def test_modes(make_hook: MakeHook, read_run: ReadRun) -> None:
     hook = make_hook()
     hook.set_mode(smd.modes.TRAIN)
