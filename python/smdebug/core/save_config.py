@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, overload
 
 from smdebug import _core
@@ -28,8 +28,9 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def _listed(save_steps: Any) -> Any:
-    """What can be gone through once only, as a list; anything else as it is."""
-    return list(save_steps) if isinstance(save_steps, Iterator) else save_steps
+    """A list of what can be gone through, which may be once only; sets and the rest as they are."""
+    is_kept = isinstance(save_steps, (str, bytes, Mapping, Set))
+    return list(save_steps) if isinstance(save_steps, Iterable) and not is_kept else save_steps
 
 
 class SaveConfigMode:
@@ -61,14 +62,14 @@ class SaveConfigMode:
         """Takes numbers however they are spelt; those that are `stored` may be of any size."""
         values = {**_DEFAULTS, **{key: value for key, value in given.items() if value is not None}}
         save_steps, end_step = values["save_steps"], values["end_step"]
-        if not isinstance(save_steps, (list, tuple, range, set, frozenset)) or any(
+        if not isinstance(save_steps, (list, tuple, range, Set)) or any(
             isinstance(s, (str, float)) for s in save_steps
         ):
             refuse("save_steps", save_steps, "a list of whole numbers")
         least, first = (None, None) if stored else (1, 0)
         self.save_interval = whole_number("save_interval", values["save_interval"], least)
         self.save_steps = [whole_number("save_steps", step, first) for step in save_steps]
-        if isinstance(save_steps, (set, frozenset)):
+        if isinstance(save_steps, Set):
             self.save_steps.sort()
         self.start_step = whole_number("start_step", values["start_step"], first)
         self.end_step = None if end_step is None else whole_number("end_step", end_step, first)
