@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smdebug._internal.checks import integers, refuse_type
 from smdebug._internal.passed_on import passed_on
@@ -62,7 +62,7 @@ def list_of_trials(key: str, given: object) -> list[Trial]:
     """The trials in a list or a tuple, or the only one; None has none."""
     if given is None:
         return []
-    trials = list(given) if isinstance(given, (list, tuple)) else [given]
+    trials: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     for trial in trials:
         if not hasattr(trial, "tensor_names"):
             refuse_type(key, trial, "a trial, or a list of them")

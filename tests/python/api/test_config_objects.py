@@ -120,7 +120,7 @@ def test_whole_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_the_steps_of_a_schedule_may_come_from_any_iterable() -> None:
-    assert SaveConfig(save_steps=np.array([3, 1])).save_steps == [3, 1]  # type: ignore[arg-type]
+    assert SaveConfig(save_steps=np.array([3, 1])).save_steps == [3, 1]
     config = SaveConfig(save_steps=(step * step for step in range(1, 4)))
     assert config.save_steps == [1, 4, 9]
     config.save_steps = iter([2])
