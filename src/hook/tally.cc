@@ -55,18 +55,21 @@ void Tally::AddSkipped(std::string_view kind, std::string_view message) {
 }
 
 void Tally::AddLeftOut(std::string_view name, std::string_view reason) {
-  const std::string what = fmt::format("'{}' is left out: ", name);
+  const std::string message = fmt::format("'{}' is left out: {}", name, reason);
+  std::string kind = fmt::format("'{}'", name);
   {
     const base::MutexLock lock(mu_);
     ++stats_.skipped;
-    size_t reasons = 0;
-    for (auto it = messages_.lower_bound(what);
-         it != messages_.end() && it->first.starts_with(what); ++it) {
-      if (++reasons == kMostReasons) return;
+    for (size_t reasons = 1;; ++reasons) {
+      const auto known = messages_.find(kind);
+      if (known == messages_.end()) break;
+      if (known->second == FirstLineOf(message) || reasons == kMostReasons) {
+        return;
+      }
+      kind = fmt::format("'{}' {}", name, reasons + 1);
     }
   }
-  const std::string message = fmt::format("{}{}", what, reason);
-  Note(FirstLineOf(message), message);
+  Note(kind, message);
 }
 
 void Tally::AddError(std::string_view kind, std::string_view message) {

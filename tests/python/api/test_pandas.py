@@ -37,7 +37,7 @@ def test_a_table_of_what_matches_nothing_is_told_of(tmp_path: Path) -> None:
         assert trial.to_pandas(regex="^fc.wieght").empty
     assert [text[text.index("did you") :] for text in texts] == [
         "did you mean 'losses'?",
-        "did you mean 'weight' or 'fc.weight'?",
+        "did you mean 'weight'?",
     ]
 
 
