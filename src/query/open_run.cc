@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -88,9 +89,16 @@ class ComingJob {
 }  // namespace
 
 std::shared_ptr<Storage> OpenStorageAt(const std::string& run) {
+  if (run.empty()) {
+    throw Error("'' names no folder; give the folder of the run (its out_dir)");
+  }
   try {
     return OpenStorage(run);
   } catch (const IoError& error) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(error.path(), ignored)) {
+      throw Error(fmt::format("{}: no such folder", error.path()));
+    }
     throw Error(
         fmt::format("{}: is a file; give the folder of the run (its out_dir)",
                     error.path()));
