@@ -14,7 +14,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_BASEDIR := $(CURDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test test-cpp bench wheel lint format asan tsan fuzz soak clean bootstrap
+.PHONY: help build install demo test test-cpp bench wheel lint format asan tsan fuzz soak clean bootstrap configured
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,23 +22,24 @@ help: ## Show this list.
 bootstrap:
 	@tools/bootstrap build
 
-$(RELEASE)/build.ninja: | bootstrap
-	cmake --preset release
+# tools/bootstrap may have removed the build folder, so this looks after it has run.
+configured: bootstrap
+	@test -f $(RELEASE)/build.ninja || cmake --preset release
 
-build: bootstrap $(RELEASE)/build.ninja ## Build the command line: build/release/bin/smdebug.
+build: configured ## Build the command line: build/release/bin/smdebug.
 	cmake --build --preset release -j $(JOBS) --target smdebug_program
 
-install: bootstrap $(RELEASE)/build.ninja ## Install command line, C++ library and headers below PREFIX (/usr/local).
+install: configured ## Install command line, C++ library and headers below PREFIX (/usr/local).
 	cmake --build --preset release -j $(JOBS) --target smdebug_program smdebug_shared
 	cmake --install $(RELEASE) --component devel --prefix $(PREFIX)
 
-demo: bootstrap $(RELEASE)/build.ninja ## Train a network that goes wrong, with a rule that stops it; then with the fix.
+demo: configured ## Train a network that goes wrong, with a rule that stops it; then with the fix.
 	JOBS=$(JOBS) tools/demo $(RELEASE) $(DEMO_RUN)
 
 TEST_GROUPS := torch113 xgb17 xgboost browser
 ENVIRONMENTS := build torch reftorch ref tb xgb recipes torch113 xgb17 refxgb
 
-test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Python.
+test: configured ## Build and run every test: C++, then Python.
 	@tools/bootstrap shells || echo 'the tests that need them are skipped'
 	@echo 'making the Python environments meanwhile; see build/python-env.log'
 	@(for group in $(TEST_GROUPS); do tools/bootstrap $$group; done; tools/python-env $(ENVIRONMENTS)) \
@@ -50,7 +51,7 @@ test: bootstrap $(RELEASE)/build.ninja ## Build and run every test: C++, then Py
 	  fi; exit $$code
 	tools/test-python $(RELEASE) $(TEST_PYTHON_OPTIONS)
 
-test-cpp: bootstrap $(RELEASE)/build.ninja ## Build and run the C++ tests alone.
+test-cpp: configured ## Build and run the C++ tests alone.
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(TEST_JOBS)
 
@@ -103,7 +104,7 @@ fuzz: ## Fuzz what reads files, FUZZ_SECONDS (60) for each input.
 	cmake --build --preset fuzz -j $(JOBS)
 	tools/fuzz build/fuzz
 
-soak: bootstrap $(RELEASE)/build.ninja ## Kill jobs SMDEBUG_KILLS (1000) times at random moments, in used folders.
+soak: configured ## Kill jobs SMDEBUG_KILLS (1000) times at random moments, in used folders.
 	cmake --build --preset release -j $(JOBS) --target crash_test
 	SMDEBUG_KILLS=$${SMDEBUG_KILLS:-1000} $(RELEASE)/bin/crash_test --gtest_filter='KillLoopTest.*'
 

@@ -98,6 +98,9 @@ struct RuleReport {
   int64_t steps_judged = 0;
   int64_t last_step = -1;  // The last one judged.
   bool ended = false;      // Whether every step was judged.
+  // Whether it is a kError because it was told to look at a collection or a
+  // regex that takes nothing of this run: that says nothing about the run.
+  bool refused = false;
   // Steps that could not be read, and what was wrong with the first.
   int64_t unreadable_steps = 0;
   std::string unreadable = {};
@@ -122,7 +125,7 @@ struct RuleReport {
 // One object on one line, as `smdebug check --json` and `<run>/rules/` have it:
 // name, rule, status, details, fired_total, fired_steps, fired_ranges (first,
 // last and count of each), findings_total, findings, steps_judged, last_step,
-// ended and files.
+// ended, refused and files.
 std::string ToJson(const RuleReport& report);
 
 // A rule that fires at a step.

@@ -1,43 +1,29 @@
-#include <charconv>
+#include <string>
+#include <string_view>
 
 #include "smdebug/action.h"
-#include "src/base/environment.h"
-#include "src/base/text.h"
+#include "src/base/variables.h"
 
 namespace smdebug {
 namespace {
 
 // A time in seconds, a fraction maybe; `fallback` if the variable is not set.
-std::chrono::milliseconds Seconds(const char* name,
-                                  std::chrono::milliseconds fallback) {
-  const std::string text = base::GetEnv(name).value_or("");
+std::chrono::milliseconds SecondsFrom(std::string_view name,
+                                      std::chrono::milliseconds fallback) {
+  const std::string text = base::ReadVariable(name);
   if (text.empty()) return fallback;
-  const std::string_view digits = base::Trim(text);
-  double seconds = -1;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-  constexpr double kMost = 1e9;
-  const bool is_allowed = error == std::errc() &&
-                          end == digits.data() + digits.size() &&
-                          seconds >= 0 && seconds <= kMost;
-  if (!is_allowed) throw ConfigError(name, text, "seconds, 0 to 1e9");
   return std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(seconds));
+      std::chrono::duration<double>(base::ParseSeconds(text)));
 }
 
 }  // namespace
 
 ActionOptions ActionOptions::FromEnvironment() {
   ActionOptions options;
-  const std::string dry_run =
-      base::GetEnv("SMDEBUG_ACTION_DRY_RUN").value_or("");
-  if (!dry_run.empty() && dry_run != "0" && dry_run != "1") {
-    throw ConfigError("SMDEBUG_ACTION_DRY_RUN", dry_run, "'1' or '0'");
-  }
-  options.dry_run = dry_run == "1";
-  options.interval = Seconds("SMDEBUG_ACTION_INTERVAL", options.interval);
-  options.timeout = Seconds("SMDEBUG_ACTION_TIMEOUT", options.timeout);
-  options.grace = Seconds("SMDEBUG_STOP_GRACE", options.grace);
+  options.dry_run = base::ReadVariable("SMDEBUG_ACTION_DRY_RUN") == "1";
+  options.interval = SecondsFrom("SMDEBUG_ACTION_INTERVAL", options.interval);
+  options.timeout = SecondsFrom("SMDEBUG_ACTION_TIMEOUT", options.timeout);
+  options.grace = SecondsFrom("SMDEBUG_STOP_GRACE", options.grace);
   return options;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,5 +53,12 @@ std::string AllowedActions(std::string_view name);
 
 // Throws ConfigError if the target is not allowed.
 void CheckTarget(const ActionType& type, std::string_view target);
+
+// The actions of `json`, an action_json. What of it is no action goes to
+// `leave_out`, as it is written, with the reason.
+using LeaveOut =
+    std::function<void(const std::string& part, const std::string& why)>;
+std::vector<ActionSpec> ReadActionJson(std::string_view json,
+                                       const LeaveOut& leave_out);
 
 }  // namespace smdebug::actions

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
+#include "src/actions/action_type.h"
+
 namespace smdebug::actions {
 namespace {
 
@@ -39,13 +42,20 @@ FireActions::FireActions(std::span<const std::string> actions, bool dry_run,
   for (const std::string& text : actions) shared_.Add(ParseAction(text));
 }
 
-bool FireActions::Add(const RuleEvaluation& evaluation) {
-  const std::string json = evaluation.action_json.value_or("");
-  if (json.find_first_not_of(" \t\r\n") == std::string::npos) return true;
+void FireActions::Add(const RuleEvaluation& evaluation) {
+  const auto refuse = [&](const std::string& /*part*/, const std::string& why) {
+    throw Error(fmt::format("{}: action_json: {}", evaluation.name, why));
+  };
   auto own = std::make_unique<ActionSet>(options_);
-  if (own->AddJson(json, evaluation.name).empty()) return false;
-  by_rule_[evaluation.name] = std::move(own);
-  return true;
+  for (const ActionSpec& spec :
+       ReadActionJson(evaluation.action_json.value_or(""), refuse)) {
+    try {
+      own->Add(spec);
+    } catch (const ConfigError& error) {
+      refuse({}, error.what());
+    }
+  }
+  if (!own->empty()) by_rule_[evaluation.name] = std::move(own);
 }
 
 std::vector<ActionOutcome> FireActions::Fire(const RuleFire& fire,

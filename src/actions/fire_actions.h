@@ -28,9 +28,9 @@ class FireActions {
   FireActions(std::span<const std::string> actions, bool dry_run,
               std::string run);
 
-  // Takes over the action_json of a rule. False if it has one that holds
-  // nothing that can be done.
-  bool Add(const RuleEvaluation& evaluation);
+  // Takes over the action_json of a rule. Throws Error, with the rule's name,
+  // for any part of it that cannot be done.
+  void Add(const RuleEvaluation& evaluation);
 
   // Does what is to be done about the run that was judged, and says what became
   // of it. Of what the rate limit holds back, only the first time after an

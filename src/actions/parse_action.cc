@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "smdebug/error.h"
 #include "src/actions/action_type.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
@@ -13,11 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Tells that a part of the JSON is left out, and why.
-void LeaveOut(std::string_view rule, const Json& part, std::string_view why) {
-  base::LogWarning("{}: left out action {}: {}", rule,
-                   part.dump(-1, ' ', false, Json::error_handler_t::replace),
-                   why);
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json Parse(std::string_view text) {
@@ -31,9 +29,7 @@ Json Parse(std::string_view text) {
 }
 
 std::string TextOf(const Json& value) {
-  return value.is_string()
-             ? value.get<std::string>()
-             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : Dump(value);
 }
 
 // Entries by key in lower case; null for what is missing.
@@ -68,11 +64,9 @@ std::vector<std::string> JsonNames() {
   return names;
 }
 
-std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
-  if (!object.is_object()) {
-    LeaveOut(rule, object, "it is not an object");
-    return std::nullopt;
-  }
+// Throws Error if it is no action.
+ActionSpec SpecOf(const Json& object) {
+  if (!object.is_object()) throw Error("it is not an object");
   const Entries entries(object);
   const Json* const name = entries.Find({"name"});
   const actions::ActionType* const type =
@@ -81,10 +75,7 @@ std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
           : nullptr;
   if (type == nullptr) {
     const std::string given = name == nullptr ? "" : TextOf(*name);
-    LeaveOut(rule, object,
-             fmt::format("name: '{}' is not allowed; expected {}", given,
-                         config::OneOf(given, JsonNames())));
-    return std::nullopt;
+    throw ConfigError("name", given, config::OneOf(given, JsonNames()));
   }
   ActionSpec spec{.kind = std::string(type->name)};
   std::string_view missing = type->target_keys.front();
@@ -95,8 +86,7 @@ std::optional<ActionSpec> SpecOf(const Json& object, std::string_view rule) {
   }
   const Json* const target = entries.Find(type->target_keys);
   if (target == nullptr && spec.job_prefix.empty()) {
-    LeaveOut(rule, object, fmt::format("{} is missing", missing));
-    return std::nullopt;
+    throw Error(fmt::format("{} is missing", missing));
   }
   if (target != nullptr) spec.target = base::Trim(TextOf(*target));
   actions::CheckTarget(*type, spec.target);
@@ -125,26 +115,37 @@ ActionSpec ParseAction(std::string_view text) {
 
 std::vector<ActionSpec> ParseActionJson(std::string_view json,
                                         std::string_view rule) {
+  return actions::ReadActionJson(
+      json, [rule](const std::string& part, const std::string& why) {
+        base::LogWarning("{}: left out action {}: {}", rule, part, why);
+      });
+}
+
+namespace actions {
+
+std::vector<ActionSpec> ReadActionJson(std::string_view json,
+                                       const LeaveOut& leave_out) {
   std::vector<ActionSpec> specs;
   const std::string_view trimmed = base::Trim(json);
   if (trimmed.empty()) return specs;
   const Json parsed = Parse(trimmed);
   if (!parsed.is_object() && !parsed.is_array()) {
-    base::LogWarning(
-        "{}: left out actions: they are not a JSON object or a list of "
-        "objects: {}",
-        rule, trimmed);
+    leave_out(std::string(trimmed),
+              "it is not a JSON object or a list of objects");
     return specs;
   }
   const Json list = parsed.is_array() ? parsed : Json::array({parsed});
   for (const Json& object : list) {
+    std::string why;
     try {
-      if (auto spec = SpecOf(object, rule)) specs.push_back(*std::move(spec));
-    } catch (const ConfigError& error) {
-      LeaveOut(rule, object, error.what());
+      specs.push_back(SpecOf(object));
+    } catch (const Error& error) {
+      why = error.what();
     }
+    if (!why.empty()) leave_out(Dump(object), why);
   }
   return specs;
 }
 
+}  // namespace actions
 }  // namespace smdebug

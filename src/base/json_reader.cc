@@ -32,6 +32,32 @@ std::string_view KindOf(JsonReader::Element element) {
   return "something else";
 }
 
+// In the words of a sentence; the parser's own are whole sentences.
+std::string_view WhyNotJson(simdjson::error_code error) {
+  switch (error) {
+    case simdjson::UNCLOSED_STRING:
+      return "a string is not closed";
+    case simdjson::STRING_ERROR:
+      return "a string is malformed";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string has a control character in it";
+    case simdjson::NUMBER_ERROR:
+      return "a number is malformed";
+    case simdjson::T_ATOM_ERROR:
+    case simdjson::F_ATOM_ERROR:
+    case simdjson::N_ATOM_ERROR:
+      return "a word is not true, false or null";
+    case simdjson::UTF8_ERROR:
+      return "it is not UTF-8";
+    case simdjson::DEPTH_ERROR:
+      return "it is nested too deeply";
+    case simdjson::EMPTY:
+      return "there is nothing in it";
+    default:
+      return "commas, colons or brackets are missing or too many";
+  }
+}
+
 std::string Describe(JsonPlace place) {
   std::string text(place.list);
   if (place.item != JsonPlace::kNoItem) text += fmt::format("[{}]", place.item);
@@ -53,8 +79,7 @@ JsonReader::JsonReader(std::string_view json, std::string_view file)
                                         kMaxBytes >> 20));
   }
   if (error != simdjson::SUCCESS) {
-    throw FormatError(
-        file, fmt::format("is not JSON: {}", simdjson::error_message(error)));
+    throw FormatError(file, fmt::format("is not JSON: {}", WhyNotJson(error)));
   }
   if (element.get(root_) != simdjson::SUCCESS) {
     throw FormatError(

@@ -9,6 +9,7 @@
 
 #include "src/base/environment.h"
 #include "src/base/mutex.h"
+#include "src/base/text.h"
 
 namespace smdebug {
 namespace {
@@ -31,7 +32,7 @@ std::string_view LevelName(LogLevel level) {
 
 LogLevel LevelFromEnvironment(LogLevel fallback) {
   const std::string name =
-      base::GetEnv("SMDEBUG_LOG_LEVEL").value_or(std::string());
+      base::Lower(base::Trim(base::GetEnv("SMDEBUG_LOG_LEVEL").value_or("")));
   if (name == "debug") return LogLevel::kDebug;
   if (name == "info") return LogLevel::kInfo;
   if (name == "warning") return LogLevel::kWarning;

@@ -79,12 +79,22 @@ std::string ListNames(const Commands& commands) {
   return "the commands are: " + Join(NamesOf(commands));
 }
 
-// What to say of `arg`, which stands where a command should; empty if it is
-// one.
-std::string DescribeUnknown(std::string_view arg, const Commands& commands) {
+// What to say of the first of `args`, which stands where a command should;
+// empty if it is one.
+std::string DescribeUnknown(const std::vector<std::string>& args,
+                            const Commands& commands) {
   const std::vector<std::string> names = NamesOf(commands);
-  if (arg.starts_with('-') || std::ranges::find(names, arg) != names.end()) {
-    return {};
+  const std::string& arg = args.front();
+  if (std::ranges::find(names, arg) != names.end()) return {};
+  if (arg.starts_with('-')) {
+    const auto command = std::ranges::find_first_of(args, names);
+    const bool stands_alone =
+        arg == "-h" || arg == "--help" || arg == "--version";
+    if (command == args.end() || stands_alone) return {};
+    return fmt::format(
+        "'{0}' stands before the command; options come after it: `smdebug {1} "
+        "{0}`",
+        Printable(arg), *command);
   }
   const std::string meant = config::DidYouMean(arg, names);
   return fmt::format("'{}' is not a command; {}{}{}", Printable(arg), meant,
@@ -214,7 +224,7 @@ int Parse(CLI::App& app, const Commands& commands,
       return command->Run(streams);
     }
   }
-  streams.err << app.help();
+  streams.err << app.help() << "\nsmdebug: no command is given\n";
   return kExitError;
 }
 
@@ -357,7 +367,7 @@ int Main(const std::vector<std::string>& args, Streams streams) {
       DeclareOn(*sub, *command);
     }
     if (!expanded.empty()) {
-      const std::string unknown = DescribeUnknown(expanded.front(), commands);
+      const std::string unknown = DescribeUnknown(expanded, commands);
       if (!unknown.empty()) {
         streams.err << "smdebug: " << unknown << '\n';
         return kExitError;

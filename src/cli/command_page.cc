@@ -45,7 +45,8 @@ With `--json` standard output is one JSON document, or one per line where the co
 | 2 | A wrong call, or nothing could be done: an unknown command or option, a path that is not there, a file that cannot be read. |
 | 130 | Ctrl-C, in commands that clean up before they end. |
 
-With code 2 a line on standard error says what is wrong.
+With code 2 a line on standard error says what is wrong. What `check` and `watch` could not judge
+stands in their output, beside the rule.
 )";
 
 // Plain text as a cell of a table: '|' would end the cell, the others mean

@@ -73,7 +73,8 @@ TEST(CommandTest, VersionIsPrinted) {
 TEST(CommandTest, ACallOfNothingShowsTheHelp) {
   const CliOutcome outcome = CallCli({});
   EXPECT_EQ(outcome.code, kExitError);
-  EXPECT_EQ(outcome.err, CallCli({"--help"}).out);
+  EXPECT_EQ(outcome.err,
+            CallCli({"--help"}).out + "\nsmdebug: no command is given\n");
   EXPECT_THAT(outcome.err, HasSubstr("\nUsage: smdebug <command> [options]\n"));
   EXPECT_THAT(outcome.err, HasSubstr("\nCommands:\n"));
   EXPECT_THAT(outcome.out, IsEmpty());
@@ -127,6 +128,9 @@ TEST(CommandTest, WrongCallsExitWithTwoAndSayWhatIsWrong) {
       {{"stauts", "run"},
        "'stauts' is not a command; did you mean 'status'? the commands are: "},
       {{"--bogus"}, "there is no option '--bogus'; expected one of --help"},
+      {{"--json", "status", "run"},
+       "smdebug: '--json' stands before the command; options come after it: "
+       "`smdebug status --json`\n"},
       {{"status"}, "<run> is missing\n`smdebug status --help` shows"},
       {{"status", "a", "b"}, "'b' is one argument too many"},
       {{"status", "a", "--bogus"}, "there is no option '--bogus'"},

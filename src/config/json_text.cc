@@ -114,7 +114,15 @@ LineColumn PlaceOfByte(std::string_view text, size_t byte) {
   return place;
 }
 
-// nlohmann::json's message without its own prefix and place.
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// nlohmann::json's message without its own prefix and place, and without the
+// words of a parser.
 std::string Reason(std::string_view what) {
   constexpr std::string_view kPlace = ", column ";
   const size_t place = what.find(kPlace);
@@ -125,7 +133,23 @@ std::string Reason(std::string_view what) {
                             ? what.find("] ")
                             : std::string_view::npos;
   if (prefix != std::string_view::npos) what.remove_prefix(prefix + 2);
-  return "not JSON: " + std::string(what);
+  if (what.starts_with("syntax error")) {
+    const size_t what_it_saw = what.find(" - ");
+    if (what_it_saw != std::string_view::npos) {
+      what.remove_prefix(what_it_saw + 3);
+    }
+  }
+  std::string words(what);
+  // What was read may be anything: it stays as it is.
+  const size_t quoted = std::min(words.find("; last read: "), words.size());
+  std::string text = words.substr(0, quoted);
+  ReplaceAll(text, "unexpected end of input", "it ends too early");
+  ReplaceAll(text, "end of input", "the end");
+  ReplaceAll(text, "string literal", "a string");
+  ReplaceAll(text, "number literal", "a number");
+  ReplaceAll(text, "invalid literal", "an unknown word");
+  ReplaceAll(text, " literal", "");
+  return "not JSON: " + text + words.substr(quoted);
 }
 
 // `text`, cut to what fits an error message.

@@ -44,6 +44,19 @@ TEST(ParseJsonTest, NamesLineAndColumnOfASyntaxError) {
   }
 }
 
+TEST(ParseJsonTest, SaysWhatIsWrongInPlainWords) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"{", "not JSON: it ends too early; expected a string"},
+      {"{\"a\" 1}", "not JSON: unexpected a number; expected ':'"},
+      {"[1] 2", "not JSON: unexpected a number; expected the end"},
+      {"[tru]", "not JSON: an unknown word; last read: 'tru]'"},
+  };
+  for (const auto& [text, words] : cases) {
+    EXPECT_THAT([&] { ParseJson(text, "s"); },
+                ThrowsMessage<ConfigFileError>(HasSubstr(words)));
+  }
+}
+
 TEST(ParseJsonTest, RefusesNumbersBeyondRangeAndBytesThatAreNotUtf8) {
   EXPECT_THROW(ParseJson("[1e999]", "s"), ConfigFileError);
   EXPECT_THROW(ParseJson("[\"\xFF\"]", "s"), ConfigFileError);

@@ -22,7 +22,6 @@ class CsvExporter {
 
   ExportResult Export(const std::function<bool()>& go_on) {
     RefuseWholeTensors();
-    wants_more_ = sink_("step,mode,mode_step,worker,tensor,value\n");
     ForEachWholeEntry(trial_, query_, [&](const ExportEntry& entry) {
       if (!go_on()) result_.interrupted = true;
       if (!wants_more_ || result_.interrupted) return false;
@@ -85,7 +84,8 @@ class CsvExporter {
   void AddRow(const ExportEntry& entry, std::string_view name, double value) {
     // Once for every number of a run: no strings that are made to be thrown
     // away.
-    line_.clear();
+    line_ =
+        result_.entries == 0 ? "step,mode,mode_step,worker,tensor,value\n" : "";
     const auto out = std::back_inserter(line_);
     fmt::format_to(out, FMT_COMPILE("{},{},{},"), entry.id.step,
                    ModeName(entry.id.mode), entry.id.mode_step);

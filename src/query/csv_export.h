@@ -12,10 +12,10 @@ namespace smdebug::query {
 using LineSink = std::function<bool(std::string_view)>;
 
 // Writes what `query` leaves as lines "step,mode,mode_step,worker,tensor,value"
-// under a line of these titles: the element of a tensor that has one, else its
-// reductions, as "<tensor>:<reduction>": those asked for, or, where there is no
-// value, all that were saved. Stops early if
-// go_on(), which is asked before each entry, says no.
+// under a line of these titles, or nothing at all: the element of a tensor that
+// has one, else its reductions, as "<tensor>:<reduction>": those asked for, or,
+// where there is no value, all that were saved. Stops early if go_on(), which
+// is asked before each entry, says no.
 //
 // Throws Error, before any line where it can, for a tensor of several elements
 // if no reduction was asked for.

@@ -29,7 +29,7 @@ class NpzExporter {
       Add(entry);
       return true;
     });
-    zip_.Finish();
+    if (result_.entries > 0) zip_.Finish();
     result_.left_out = {left_out_.begin(), left_out_.end()};
     return std::move(result_);
   }

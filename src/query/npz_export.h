@@ -12,7 +12,7 @@ namespace smdebug::query {
 // file per array, named "<tensor>/<MODE>/<step in the mode>", with "/<worker>"
 // at its end if the run has several and `query` names none. With reductions
 // those of each tensor instead, named "<tensor>:<reduction>/...". One value is
-// in memory at a time. Stops early if
+// in memory at a time; without any, nothing is written. Stops early if
 // go_on(), which is asked before each entry, says no.
 ExportResult ExportNpz(Trial& trial, const ExportQuery& query,
                        const ByteSink& sink,

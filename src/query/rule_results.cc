@@ -29,6 +29,8 @@ std::optional<RuleResult> ResultOf(Json report) {
   if (total != report.end() && total->is_number_integer()) {
     result.findings_total = total->get<int64_t>();
   }
+  const auto refused = report.find("refused");
+  result.refused = refused != report.end() && *refused == true;
   result.report = std::move(report);
   return result;
 }

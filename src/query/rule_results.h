@@ -17,6 +17,7 @@ struct RuleResult {
   std::string status;  // As StatusName() has it.
   std::string details = {};
   int64_t findings_total = 0;
+  bool refused = false;  // As RuleReport has it.
   Json report = {};  // The whole of it (docs/reference/cli.md, `check --json`).
 };
 

@@ -82,7 +82,10 @@ void Read(const std::shared_ptr<Storage>& storage, ListedRun& listed) {
   const RuleResults rules = ReadRuleResults(*storage, trial->run_id());
   for (const RuleResult& rule : rules.rules) {
     if (rule.status == kIssuesFound) listed.fired.push_back(rule.name);
-    if (rule.status == kError) listed.failed.push_back(rule.name);
+    // A call that was wrong says nothing about the run.
+    if (rule.status == kError && !rule.refused) {
+      listed.failed.push_back(rule.name);
+    }
   }
   listed.damage = SummarizeRun(*storage).damage;
   for (const Damage& damage : trial->damage()) {

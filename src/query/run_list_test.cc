@@ -43,6 +43,8 @@ TEST_F(RunListTest, ListsWhatLiesRightBelow) {
                      R"({"name": "Calm", "status": "NoIssuesFound"})");
   testing::WriteFile(dir_ / "a/rules/Own.json",
                      R"({"name": "Own", "status": "Error"})");
+  testing::WriteFile(dir_ / "a/rules/Typo.json",
+                     R"({"name": "Typo", "status": "Error", "refused": true})");
   testing::WriteFile(dir_ / "notes.txt", "no run");
   const RunList list = ListRuns(dir_.path());
   EXPECT_EQ(list.others, 2);  // "deep" and "empty".

@@ -23,8 +23,11 @@ std::vector<StepLine> StepFollower::Poll() {
   std::vector<StepLine> lines;
   lines.reserve(steps.size());
   for (const int64_t step : steps) {
-    lines.push_back(MakeLine(step));
+    StepLine line = MakeLine(step);
     previous_ = step;
+    // Of a step that only brought scalars of others there is nothing to say.
+    if (line.workers.empty() && line.numbers.empty()) continue;
+    lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -1,15 +1,12 @@
 #include "src/run/run_id.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <random>
 
 #include <fmt/format.h>
 
-#include "smdebug/error.h"
-#include "src/base/environment.h"
+#include "src/base/variables.h"
 
 namespace smdebug::run {
 
@@ -26,16 +23,7 @@ std::string NewRunId() {
 }
 
 std::string RunIdFromEnvironment() {
-  std::string id = base::GetEnv("SMDEBUG_RUN_ID").value_or("");
-  constexpr size_t kMostBytes = 128;
-  const bool is_plain = std::ranges::all_of(id, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':';
-  });
-  if (!is_plain || id.size() > kMostBytes) {
-    throw ConfigError("SMDEBUG_RUN_ID", id,
-                      "at most 128 letters, digits and characters of -_.:");
-  }
-  return id;
+  return base::ReadVariable("SMDEBUG_RUN_ID");
 }
 
 }  // namespace smdebug::run

@@ -31,6 +31,9 @@ std::vector<std::string> FoldersIn(const fs::path& parent) {
 }  // namespace
 
 std::shared_ptr<Storage> OpenPlace(std::string_view path) {
+  if (path.empty()) {
+    throw Error("'' names no folder; give the folder of the run (its out_dir)");
+  }
   try {
     return OpenStorage(path);
   } catch (const IoError& error) {

@@ -109,7 +109,7 @@ def get_hook_of(hook_class: type[HookType], creates: bool) -> GetHook[HookType]:
 
 def is_enabled() -> bool:
     """Whether USE_SMDEBUG leaves hooks on, as it does by default."""
-    text = os.environ.get("USE_SMDEBUG", "true").lower()
+    text = os.environ.get("USE_SMDEBUG", "true").strip().lower()
     if text in ("y", "yes", "t", "true", "on", "1"):
         return True
     if text in ("n", "no", "f", "false", "off", "0"):

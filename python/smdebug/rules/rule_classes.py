@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
@@ -18,6 +19,8 @@ from smdebug.rules.rule import Rule
 from smdebug.trials.trial import Trial
 
 _NOT_KINDS = {"None", "NoneType", "Optional", "Union", "typing", "class"}
+# A file that calls these may have names that nobody sees in it.
+_MAKES_NAMES = {"globals", "exec", "setattr", "vars"}
 _OWN = ("action_str", "other_trials")
 
 
@@ -36,8 +39,11 @@ def find_rule(name: str) -> type[Rule]:
 
 
 def load_rule(path: Path, class_name: str) -> type[Rule]:
-    """A rule of a file, which may import what lies beside it; ValueError if there is none."""
-    module = _load(path)
+    """A rule of a file, which may import what lies beside it; ValueError if there is none.
+
+    The file is run, as an import does; not if it can be seen that it has no such name.
+    """
+    module = _load(path, class_name)
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
         names = ", ".join(_rules_of(module)) or "none"
@@ -52,9 +58,14 @@ def load_rule(path: Path, class_name: str) -> type[Rule]:
     return found
 
 
-def _load(path: Path) -> ModuleType:
+def _load(path: Path, class_name: str) -> ModuleType:
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
+    tree = _parse(path)
+    if tree is not None and class_name not in _names_of(tree):
+        classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+        names = ", ".join(classes) or "none"
+        raise ValueError(f"{path} has no class {class_name}; its classes: {names}")
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_of_rules"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -68,6 +79,39 @@ def _load(path: Path) -> ModuleType:
         traceback.print_exc()
         raise ValueError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     return module
+
+
+def _parse(path: Path) -> ast.Module | None:
+    """The file; None if only running it tells which names it has, or what is wrong with it."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in _MAKES_NAMES:
+            return None
+        if isinstance(node, ast.alias) and node.name == "*":
+            return None
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+            return None
+    return tree
+
+
+def _names_of(tree: ast.Module) -> set[str]:
+    """What has a name in the file, outside of functions and classes."""
+    names = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    blocks: list[ast.AST] = [tree]
+    while blocks:
+        for node in ast.iter_child_nodes(blocks.pop()):
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                names.add(node.name)
+                continue
+            if isinstance(node, ast.alias):
+                names.add((node.asname or node.name).partition(".")[0])
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            blocks.append(node)
+    return names
 
 
 def _rules_of(module: ModuleType) -> list[str]:

@@ -96,7 +96,7 @@ Besides its own parameters each rule takes `start_step`, `end_step`, `other_tria
 
 `path/to/file.py:ClassName` is a class of a Python file that derives from `smdebug.rules.Rule`, as those written for smdebug 1.0 do; in `--config` it is
 `rule_to_invoke`, and `source_s3_uri` the path of the file. The Python that SMDEBUG_PYTHON names (default: the one that `smdebug` was installed into by pip, else `python3`), which has to have smdebug 2 installed, evaluates it in a process of its own, which ends
-with the command. Parameters are those of the constructor: strings, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
+with the command. The file is run as an import runs it, so a script that trains when it is imported trains again; one in which no such class is to be seen is not run. Parameters are those of the constructor: strings, or int, float or bool where it is annotated as such or its default is one. What the rule prints goes to standard error. An exception makes
 it an `Error`, with the exception as details, and so does a step that it has not answered about for `--rule-timeout` seconds; it has 60 seconds to load, or `--rule-timeout` if that is longer. `--worker` and `--all-workers` are refused, since such a rule asks for workers itself.
 
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
@@ -105,7 +105,7 @@ findings name the worker. Where several workers saved and neither is given, a me
 A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, is no longer there, or was lost or dropped while the job ran, or if the run does not save what the rule needs, or has nothing in a collection or for a regex that you named;
 the details say what. On a run without end marker `StalledTrainingRule` compares the time of the newest file with now.
 
-The report of each rule is kept in `<run>/rules/<name>.json`. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
+The report of each rule is kept in `<run>/rules/<name>.json` until the rule is asked again under this name, or the file is removed: `rm <run>/rules/<name>.json` takes it back. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
 them. If the run cannot be written to, a message says so, and the rest is the same.
 
 With `--action` each rule that fires has the action done, at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is reported on standard
@@ -126,6 +126,7 @@ JSON: a list with one object per rule.
 | `findings` | the first 100: `step`, `mode`, `tensor`, `worker`, `value`, `threshold`, `message` |
 | `steps_judged`, `last_step` | how far it came; the last is null before the first step |
 | `ended` | whether every step was judged |
+| `refused` | whether it is an `Error` because a collection or regex that it was given takes nothing of the run |
 | `files` | what the rule has written for people, such as a page, below the run |
 )";
   }
@@ -139,7 +140,7 @@ JSON: a list with one object per rule.
   int Run(Streams streams) override {
     InvokeOptions options = options_.ForInvoker();
     const RuleSet rules(options_.Evaluations(), options);
-    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    const auto actions = options_.ActionsFor(rules.evaluations());
     if (!junit_.empty()) RequireFilePath(junit_);
     const auto storage = query::OpenFolder(options_.run);
     const auto trial = query::OpenRun(storage);

@@ -34,7 +34,7 @@ class DoctorCommand final : public Command {
 
 It names the version and how it was built, the SIMD instructions in use on this CPU, libcurl (which actions that send messages need), the Python
 that runs rules of Python files, the smdebug and the frameworks that this Python has, and whether each is supported, the configuration file that
-a hook would read, and the environment variables that are set. Frameworks are looked for, not imported; `--import` imports each in a process of
+a hook would read, and the environment variables that are set; a value that would be refused or ignored is a problem. Frameworks are looked for, not imported; `--import` imports each in a process of
 its own, which takes seconds and shows whether it works. A machine without Python is no problem: only rules of Python files need one.
 
 JSON: one object with the same facts, null for what is not there, and `problems`, a list of sentences. Variables whose values are not shown are

@@ -1,5 +1,5 @@
 #include <array>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "smdebug/error.h"
+#include "src/base/bytes.h"
 #include "src/cli/command.h"
 #include "src/cli/commands/export_file.h"
 #include "src/cli/interrupt.h"
@@ -46,12 +47,13 @@ class ExportCommand final : public Command {
              "it was written without what is damaged, which standard error "
              "names"},
             {kExitError,
-             "no run there, nothing to export, or the file cannot be written; "
-             "no file is left then"},
+             "the call is wrong, no run there, nothing to export, or the file "
+             "cannot be written; no file is left then"},
             {kExitInterrupted, "Ctrl-C; no file is left"}};
   }
   std::string_view details() const override {
-    return R"(The file appears under its name when it is whole, and never replaces another without `--force`. Complete steps are exported, one value in memory at a time.
+    return R"(The file appears under its name when it is whole, and never replaces another without `--force`. `-` is standard output, and so is `/dev/stdout`. A link is followed, and stays: `--force` replaces the file that it leads to;
+a link to nothing is refused. Pipes and character devices are never replaced, but written to as the values come. Complete steps are exported, one value in memory at a time.
 
 **npz**: what `numpy.load` opens: a zip archive, not compressed, with one array per tensor, step and worker.
 
@@ -72,8 +74,7 @@ arrays["fc.weight/TRAIN/100"]
 
 **csv**: one number per line, in long form: `step,mode,mode_step,worker,tensor,value`. `step` counts over all modes. A tensor of one element stands with its
 value; of the others, the reductions asked for, as `<tensor>:<reduction>`; where no value was saved and no reduction is asked for, all that were saved.
-A tensor of several elements without `--reduction` is refused. Numbers read back equal; NaN and infinities are `nan`, `inf` and `-inf`. `--csv -` writes to
-standard output.
+A tensor of several elements without `--reduction` is refused. Numbers read back equal; NaN and infinities are `nan`, `inf` and `-inf`.
 
 JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked for and is not there at some step: names of tensors, or `<tensor>:<reduction>`).
 )";
@@ -81,7 +82,8 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked fo
 
   void Declare(CLI::App& app) override {
     AddRun(app, run_);
-    auto* npz = app.add_option("--npz", npz_, "Write a NumPy .npz file");
+    auto* npz = app.add_option("--npz", npz_,
+                               "Write a NumPy .npz file; - is standard output");
     auto* csv =
         app.add_option("--csv", csv_, "Write a CSV file; - is standard output");
     npz->type_name("FILE")->excludes(csv);
@@ -103,14 +105,22 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked fo
     if (npz_.empty() && csv_.empty()) {
       throw Error("give --npz FILE or --csv FILE");
     }
-    const bool to_stdout = csv_ == "-";
+    const std::string target = npz_.empty() ? csv_ : npz_;
+    const bool to_stdout = target == "-" || target == "/dev/stdout";
     if (to_stdout && json_) {
-      throw Error("--csv - writes to standard output; --json needs a FILE");
+      throw Error(
+          fmt::format("{} {} writes to standard output; --json needs a FILE",
+                      npz_.empty() ? "--csv" : "--npz", target));
+    }
+    if (to_stdout && !npz_.empty() && streams.out_terminal.is_terminal) {
+      throw Error("--npz writes no text, and standard output is a terminal");
     }
     std::optional<ExportFile> file;
-    if (!to_stdout) file.emplace(npz_.empty() ? csv_ : npz_, force_);
+    if (!to_stdout) file.emplace(target, force_);
     const InterruptScope interrupt;
-    const auto go_on = [&] { return !interrupt.interrupted(); };
+    const auto go_on = [&] {
+      return !interrupt.interrupted() && !streams.out.fail();
+    };
     const auto trial = query::OpenRun(run_);
     const DamageNotice notice(trial.get(), streams);
     query::RequireWorker(*trial, query_.worker);
@@ -118,52 +128,45 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked fo
     query::RequireMatch(trial->TensorNames(), query_.regexes);
     query::RequireRunStep(*trial, query_.step, query_.mode,
                           /*include_incomplete=*/false);
-    if (to_stdout) {
-      const ExportResult result = ExportCsv(
-          *trial, query_,
-          [&](std::string_view line) {
-            return static_cast<bool>(streams.out << line);
-          },
-          go_on);
-      return Finish(*trial, result, streams);
-    }
-    return WriteFile(*trial, *file, go_on, streams);
-  }
-
- private:
-  int WriteFile(Trial& trial, ExportFile& file,
-                const std::function<bool()>& go_on, Streams streams) const {
+    const auto write = [&](std::string_view part) {
+      if (file) {
+        file->Write(part);
+      } else {
+        streams.out << part;
+      }
+      return !streams.out.fail();
+    };
     const ExportResult result =
-        npz_.empty() ? ExportCsv(
-                           trial, query_,
-                           [&](std::string_view line) {
-                             file.Write(line);
-                             return true;
-                           },
-                           go_on)
-                     : ExportNpz(
-                           trial, query_,
-                           [&](Bytes bytes) { file.Write(bytes); }, go_on);
-    const int code = Finish(trial, result, streams);
-    if (code == kExitInterrupted) return code;
-    file.Publish();
-    if (json_) {
-      PrintJson(streams.out, {{"file", npz_.empty() ? csv_ : npz_},
-                              {"entries", result.entries},
-                              {"bytes", file.size()},
-                              {"left_out", result.left_out}});
-    } else {
-      streams.out << fmt::format(
-          "{}: {}, {}\n", npz_.empty() ? csv_ : npz_,
-          Counted(result.entries, npz_.empty() ? "row" : "array"),
-          HumanBytes(file.size()));
+        npz_.empty()
+            ? ExportCsv(*trial, query_, write, go_on)
+            : ExportNpz(
+                  *trial, query_,
+                  [&](Bytes bytes) { write(base::AsText(bytes)); }, go_on);
+    const int code = Finish(*trial, result, streams);
+    if (file && code != kExitInterrupted) {
+      file->Publish();
+      Tell(target, result, file->size(), streams.out);
     }
     return code;
   }
 
+ private:
+  void Tell(const std::string& target, const ExportResult& result,
+            uint64_t bytes, std::ostream& out) const {
+    if (json_) {
+      PrintJson(out, {{"file", target},
+                      {"entries", result.entries},
+                      {"bytes", bytes},
+                      {"left_out", result.left_out}});
+      return;
+    }
+    out << fmt::format("{}: {}, {}\n", target,
+                       Counted(result.entries, npz_.empty() ? "row" : "array"),
+                       HumanBytes(bytes));
+  }
+
   // Says what was left out. Throws Error if that is everything.
-  int Finish(const Trial& trial, const ExportResult& result,
-             Streams streams) const {
+  int Finish(Trial& trial, const ExportResult& result, Streams streams) const {
     if (result.interrupted) return kExitInterrupted;
     const bool is_damaged = !trial.damage().empty();
     const std::vector<std::string>& left_out = result.left_out;
@@ -171,13 +174,19 @@ JSON: `file`, `entries` (arrays or rows), `bytes`, `left_out` (what was asked fo
       throw Error(fmt::format("nothing to export: {}",
                               is_damaged ? WhyDamaged(trial.damage().front())
                               : !left_out.empty() ? WhyLeftOut(left_out)
-                                                  : "no tensor matches"));
+                                                  : WhyNone(trial)));
     }
     if (!left_out.empty()) {
       streams.err << "smdebug: left out: " << Printable(WhyLeftOut(left_out))
                   << '\n';
     }
     return is_damaged ? kExitFound : kExitOk;
+  }
+
+  static std::string_view WhyNone(Trial& trial) {
+    if (!trial.TensorNames().empty()) return "no tensor matches";
+    return trial.run_info().over() ? "the run has no tensors"
+                                   : "the run has no tensors yet";
   }
 
   static std::string WhyDamaged(const Damage& first) {

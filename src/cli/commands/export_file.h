@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "smdebug/storage.h"
+#include "src/base/fd.h"
 
 namespace smdebug::cli {
 
@@ -15,11 +16,14 @@ namespace smdebug::cli {
 void RequireFilePath(const std::string& path);
 
 // A new file that appears under its name only when it is whole. Destroyed
-// before that, it leaves nothing. One thread at a time.
+// before that, it leaves nothing. A link is followed: what it leads to is
+// replaced, never the link. A pipe or a character device is no file to replace:
+// it is written to, as the bytes come. One thread at a time.
 class ExportFile {
  public:
-  // Throws Error if `path` is there and `replace` is false, or if it can be no
-  // file, and IoError.
+  // Throws Error if a file is there and `replace` is false, if `path` can be no
+  // file, is a link to nothing, a socket or a block device, and IoError. Waits
+  // for a reader of a named pipe.
   ExportFile(const std::string& path, bool replace);
   ~ExportFile();
 
@@ -32,8 +36,11 @@ class ExportFile {
   uint64_t size() const { return size_; }
 
  private:
+  void Append(Bytes bytes);
   void Flush();
 
+  const std::string path_;
+  base::Fd stream_;  // Of a pipe or a device; else there is a file.
   std::shared_ptr<Storage> folder_;
   std::unique_ptr<PendingFile> file_;
   std::vector<std::byte> buffer_;

@@ -1,7 +1,9 @@
 #include "src/cli/commands/judge_options.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,6 +19,10 @@ namespace smdebug::cli {
 namespace {
 
 std::string ReadWhole(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(fmt::format("{}: is a folder; expected a JSON file", path));
+  }
   const size_t slash = path.find_last_of('/');
   const std::string folder =
       slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -97,13 +103,11 @@ std::vector<RuleEvaluation> JudgeOptions::Evaluations() const {
 }
 
 std::unique_ptr<actions::FireActions> JudgeOptions::ActionsFor(
-    std::span<const RuleEvaluation> evaluations, std::ostream& err) const {
+    std::span<const RuleEvaluation> evaluations) const {
   auto fire_actions =
       std::make_unique<smdebug::actions::FireActions>(actions, dry_run, run);
   for (const RuleEvaluation& evaluation : evaluations) {
-    if (fire_actions->Add(evaluation)) continue;
-    err << fmt::format("smdebug: {}: nothing in its action_json can be done\n",
-                       Printable(evaluation.name));
+    fire_actions->Add(evaluation);
   }
   return fire_actions;
 }

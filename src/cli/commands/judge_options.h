@@ -43,10 +43,10 @@ struct JudgeOptions {
   // none, if the file cannot be read, and as rules are refused.
   std::vector<RuleEvaluation> Evaluations() const;
 
-  // What to do when `evaluations` fire. Tells on `err` of an action_json that
-  // holds nothing. Throws ConfigError for an action that is not allowed.
+  // What to do when `evaluations` fire. Throws Error for an action that cannot
+  // be done.
   std::unique_ptr<actions::FireActions> ActionsFor(
-      std::span<const RuleEvaluation> evaluations, std::ostream& err) const;
+      std::span<const RuleEvaluation> evaluations) const;
 
   // Says on `err` that others saved more than was judged, if they may have.
   void TellWhose(Trial& trial, std::ostream& err) const;

@@ -131,7 +131,7 @@ folders; the other filters are about tensors.
 | `state` | as `smdebug status` has it: `finished`, `failed`, `interrupted`, `running`, `killed` or `unknown`; `damaged` if a file is, `unreadable` if nothing can be said. Standard error says why |
 | `steps` | number of steps that at least one worker saved |
 | `last loss` | the newest number of a tensor in the collection `losses`, or else of one with `loss` in its name, and its step over all modes |
-| `fired` | rules whose report in `<run>/rules/` says that they found issues, and, with `(error)`, those that could not judge |
+| `fired` | rules whose report in `<run>/rules/` says that they found issues, and, with `(error)`, those that could not judge; not those that were given a collection or regex that the run does not have. A report that is removed is gone from here |
 
 JSON: `folder`; `runs`, a list of objects with `name`, `run` (the path), `error` (null, or why it cannot be read: nothing else is there then), `state`, `reason`,
 `steps`, `last_step`, `loss` (null, or `tensor`, `step`, `value`), `fired`, `failed` (rules that could not judge) and `damage` (a list of `file` and `reason`);

@@ -113,7 +113,7 @@ class PlotCommand final : public Command {
 is the default. `<tensor>:<reduction>` is short for `--reduction`, unless a tensor has that very name. Steps at which the tensor has nothing to plot are left out. So are damaged ones; standard error names them.
 
 Several runs are drawn into one picture; one that lacks the tensor is left out, and standard error says so. Each run, and each mode of a run, has a line with a sign of its own, and a legend names them; where they meet
-stands `=`. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
+stands `=`. More than 31 such lines are refused, for lack of signs; `--json` takes any number. Over all modes steps are counted over all modes; `--mode` draws one mode, with the steps counted within it.
 
 A line breaks where a value is not finite: NaN is marked in a row below the curve, an infinity at its edge, and a line below counts them.
 
@@ -174,6 +174,12 @@ several runs: `runs`, a list of such objects in the order given, each with its `
                          : terminal.is_terminal ? terminal.width
                                                 : 80;
     const std::vector<ChartLine> lines = LinesOf(plotted);
+    if (lines.size() > kMostChartLines) {
+      throw Error(fmt::format(
+          "there are signs for {} lines in one picture, and these are {}; name "
+          "fewer runs, or take --json",
+          kMostChartLines, lines.size()));
+    }
     const query::TensorSeries& first = plotted.front().whole;
     streams.out << (lines.size() > 1 ? NameOf(first)
                                      : Summary(NameOf(first), first.series))

@@ -154,7 +154,8 @@ TEST_F(StatusCommandTest, WhatIsNotARunGetsOneClearSentence) {
       {dir_ / "notes.txt", "notes.txt: is a file; give the folder of the run"},
       {dir_.path().string(), ": holds no run"},
       {"s3://bucket/run", "s3://bucket/run"},
-      {"", "storage root"},
+      {dir_ / "notes.txt/run", "notes.txt/run: lies in a file; give the folder of the run (its out_dir)"},
+      {"", "'' names no folder; give the folder of the run (its out_dir)"},
   };
   for (const auto& test : cases) {
     EXPECT_EQ(Call({"status", test.path}), kExitError) << test.path;

@@ -162,7 +162,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
       tell("smdebug: " + Printable(std::string(line)));
     };
     const RuleSet rules(options_.Evaluations(), options);
-    const auto actions = options_.ActionsFor(rules.evaluations(), streams.err);
+    const auto actions = options_.ActionsFor(rules.evaluations());
     RequireOtherTrials(rules.evaluations());
     waiting_since_ = Clock::now();
     const auto storage = query::AwaitRunFolder(
@@ -179,7 +179,8 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
 
     const ViewScope scope(view_, streams, options_.json);
     WatchView& view = *view_;
-    int64_t verdicts = 0;
+    int64_t verdicts = -1;  // None was looked at.
+    bool is_idle = false;
     bool is_job_stopped = false;
     options.recent_steps = kRecentSteps;
     options.reports = options_.ReportsIn(storage);
@@ -198,6 +199,9 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
       }
       const bool is_new = std::exchange(verdicts, judged) != judged;
       if (is_new) waiting_since_ = Clock::now();
+      // What is there is judged however short the time is: it is up when two
+      // looks in a row have brought nothing.
+      const bool was_idle = std::exchange(is_idle, !is_new);
       // A job that was stopped need not leave an end marker.
       if (is_job_stopped && !is_new && !judging.is_behind() &&
           !storage->Stat(run::kEndMarkerKey)) {
@@ -207,7 +211,7 @@ JSON: one object per line. `event` is `finding`, with `name` and the keys of a f
       view.Update(judging);
       // A rule that is behind answers or is given up.
       return streams.out && !interrupt.interrupted() &&
-             (judging.is_behind() || !TimedOut());
+             (judging.is_behind() || !is_idle || !was_idle || !TimedOut());
     };
     const LiveVerdict verdict =
         rules.JudgeLive(*trial, std::move(options), go_on);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/version.h"
+#include "src/base/variables.h"
 #include "src/cli/command.h"
 #include "src/cli/doctor/installation.h"
 #include "src/cli/doctor/python_probe.h"
@@ -159,6 +160,39 @@ TEST(VariablesTest, SecretsAreNotShown) {
   EXPECT_EQ(found[2].value, "1");
 }
 
+TEST(VariablesTest, AValueThatNobodyTakesIsAProblem) {
+  const struct {
+    std::string entry;
+    std::string allowed;
+  } cases[] = {
+      {"SMDEBUG_BUFFER_MB=abc", "a whole number of megabytes, 1 to 16777216"},
+      {"SMDEBUG_ON_FULL=dorp", "'block' or 'drop'"},
+      {"SMDEBUG_FSYNC=stp", "'step' or 'off'"},
+      {"SMDEBUG_STRICT=yes", "'1' or '0'"},
+      {"SMDEBUG_ACTION_INTERVAL=abc", "seconds, 0 to 1e9"},
+      {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW=0",
+       "a whole number from 1 to 2147483647"},
+      {"SMDEBUG_LOG_LEVEL=debgu",
+       "'debug', 'info', 'warning', 'error', 'critical' or 'off'"},
+      {"SMDEBUG_WATCH=pol", "'poll'"},
+      {"SMDEBUG_RUN_ID=a b", "at most 128 letters"},
+      {"USE_SMDEBUG=flase", "'true' or 'false'"},
+  };
+  for (const auto& test : cases) {
+    const auto found = VariablesOf({test.entry});
+    ASSERT_EQ(found.size(), 1);
+    EXPECT_THAT(
+        found[0].problem,
+        HasSubstr(fmt::format("{}: '{}' is not allowed; expected {}",
+                              found[0].name, found[0].value, test.allowed)));
+  }
+  for (const std::string entry :
+       {"SMDEBUG_BUFFER_MB= 64 ", "SMDEBUG_ON_FULL=", "SMDEBUG_STOP_GRACE=0.5",
+        "SMDEBUG_LOG_LEVEL=DEBUG", "USE_SMDEBUG=No", "SMDEBUG_STRICT=0"}) {
+    EXPECT_EQ(VariablesOf({entry}).front().problem, "") << entry;
+  }
+}
+
 TEST(VariablesTest, AreThoseOfTheDocument) {
   const std::string text =
       testing::ReadFile(SMDEBUG_SOURCE_DIR "/docs/reference/environment.md");
@@ -171,7 +205,7 @@ TEST(VariablesTest, AreThoseOfTheDocument) {
     documented.insert(text.substr(at + 1, end - at - 1));
   }
   std::set<std::string> known;
-  for (const Variable& variable : KnownVariables()) {
+  for (const base::Variable& variable : base::Variables()) {
     EXPECT_THAT(text, HasSubstr(fmt::format("`{}`", variable.name)));
     if (variable.name.starts_with("SMDEBUG_")) known.emplace(variable.name);
   }

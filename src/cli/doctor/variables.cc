@@ -1,66 +1,38 @@
 #include "src/cli/doctor/variables.h"
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "smdebug/error.h"
+#include "src/base/text.h"
+#include "src/base/variables.h"
 #include "src/config/nearest.h"
 
 namespace smdebug::cli {
 namespace {
 
-constexpr auto kVariables = std::to_array<Variable>({
-    {"MASTER_ADDR"},
-    {"MASTER_PORT"},
-    {"NO_COLOR"},
-    {"PMIX_NAMESPACE"},
-    {"SLURM_JOB_ID"},
-    {"SMDEBUG_ACTION_DRY_RUN"},
-    {"SMDEBUG_ACTION_INTERVAL"},
-    {"SMDEBUG_ACTION_TIMEOUT"},
-    {"SMDEBUG_BUFFER_MB"},
-    {"SMDEBUG_CA_FILE"},
-    {"SMDEBUG_CONFIG_FILE_PATH"},
-    {"SMDEBUG_CPU_AS_DEVICE"},
-    {"SMDEBUG_FSYNC"},
-    {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"},
-    {"SMDEBUG_JOB_ID"},
-    {"SMDEBUG_LIBCURL"},
-    {"SMDEBUG_LOG_ALL_TO_STDOUT"},
-    {"SMDEBUG_LOG_CONTEXT"},
-    {"SMDEBUG_LOG_LEVEL"},
-    {"SMDEBUG_LOG_PATH"},
-    {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT"},
-    {"SMDEBUG_ON_FULL"},
-    {"SMDEBUG_PYTHON"},
-    {"SMDEBUG_RUN_ID"},
-    {"SMDEBUG_SMS_URL", true},
-    {"SMDEBUG_SMTP_FROM", true},
-    {"SMDEBUG_SMTP_PASSWORD", true},
-    {"SMDEBUG_SMTP_URL", true},
-    {"SMDEBUG_SMTP_USER", true},
-    {"SMDEBUG_STOP_GRACE"},
-    {"SMDEBUG_STRICT"},
-    {"SMDEBUG_TRAINING_END_DELAY_REFRESH"},
-    {"SMDEBUG_WATCH"},
-    {"TENSORBOARD_CONFIG_FILE_PATH"},
-    {"TORCHELASTIC_RUN_ID"},
-    {"TRAINING_JOB_NAME"},
-    {"USE_SMDEBUG"},
-});
-
 std::string DescribeUnknown(std::string_view name) {
   std::vector<std::string> names;
-  for (const Variable& variable : kVariables) names.emplace_back(variable.name);
+  for (const base::Variable& variable : base::Variables()) {
+    names.emplace_back(variable.name);
+  }
   const std::string meant = config::DidYouMean(name, names);
   return fmt::format("{} is not read by smdebug{}{}", name,
                      meant.empty() ? "" : "; ", meant);
 }
 
-}  // namespace
+// Why `value` is refused or ignored; empty if it is neither.
+std::string DescribeValue(const base::Variable& variable,
+                          std::string_view value) {
+  if (variable.check == nullptr) return {};
+  const std::string allowed = variable.check(value);
+  return allowed.empty() ? ""
+                         : ConfigError(variable.name, value, allowed).what();
+}
 
-std::span<const Variable> KnownVariables() { return kVariables; }
+}  // namespace
 
 std::vector<SetVariable> VariablesOf(
     const std::vector<std::string>& environment) {
@@ -68,8 +40,9 @@ std::vector<SetVariable> VariablesOf(
   for (const std::string& entry : environment) {
     const size_t equals = std::min(entry.find('='), entry.size());
     const std::string name = entry.substr(0, equals);
-    const auto known = std::ranges::find(kVariables, name, &Variable::name);
-    if (known == kVariables.end()) {
+    const auto known =
+        std::ranges::find(base::Variables(), name, &base::Variable::name);
+    if (known == base::Variables().end()) {
       if (!name.starts_with("SMDEBUG_")) continue;
       // Nobody knows what its value is for.
       found.push_back({.name = name,
@@ -82,6 +55,7 @@ std::vector<SetVariable> VariablesOf(
         .name = name, .value = {}, .is_private = known->is_private};
     if (!set.is_private && equals < entry.size()) {
       set.value = entry.substr(equals + 1);
+      set.problem = DescribeValue(*known, base::Trim(set.value));
     }
     found.push_back(std::move(set));
   }

@@ -1,30 +1,18 @@
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace smdebug::cli {
 
-// An environment variable that smdebug reads.
-struct Variable {
-  std::string_view name;
-  // Its value may hold an address, a login or a password, and is not shown.
-  bool is_private = false;
-};
-
-// Those that docs/reference/environment.md lists, but for the ones that every
-// program reads.
-std::span<const Variable> KnownVariables();
-
-// One that is set here.
+// An environment variable that is set here.
 struct SetVariable {
   std::string name;
   std::string value;  // Empty if it is private.
   bool is_private = false;
-  std::string problem =
-      {};  // Set: it begins with SMDEBUG_, and nobody reads it.
+  // Set: it begins with SMDEBUG_ and nobody reads it, or its value is refused
+  // or ignored by who does.
+  std::string problem = {};
 };
 
 // Those of `environment`, "NAME=value" each, that smdebug reads or that look as

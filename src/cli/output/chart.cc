@@ -97,6 +97,7 @@ constexpr Glyphs kAscii = {"+", "|", "+", "-", "x", "^", "v"};
 
 // What several lines are drawn with, none of which marks anything else.
 constexpr std::string_view kSigns = "*o+#@%&ABCDEFGHIJKLMNOPQRSTUWYZ";
+static_assert(kSigns.size() == kMostChartLines);
 // And what stands where they meet.
 constexpr std::string_view kMeeting = "=";
 
@@ -169,7 +170,7 @@ class Chart {
   // Empty: dots, for a line alone.
   std::string_view SignOf(size_t line) const {
     if (lines_.size() == 1) return {};
-    return kSigns.substr(line % kSigns.size(), 1);
+    return kSigns.substr(line, 1);
   }
 
   size_t WidestLabel() const {

@@ -21,10 +21,14 @@ struct ChartLine {
   query::Series series = {};  // Not empty.
 };
 
-// Curves with their axes, at least one. A line breaks at values that are not
-// finite; an infinity is marked at its edge, NaN in a row of its own below the
-// curves, and a last line counts them. Several lines are each drawn with a sign
-// of their own, or that of all where they meet, and a legend below names them.
+// As many as there are signs to draw them with.
+inline constexpr size_t kMostChartLines = 31;
+
+// Curves with their axes: at least one, and kMostChartLines at most. A line
+// breaks at values that are not finite; an infinity is marked at its edge, NaN
+// in a row of its own below the curves, and a last line counts them. Several
+// lines are each drawn with a sign of their own, or that of all where they
+// meet, and a legend below names them.
 std::string ChartText(std::span<const ChartLine> lines,
                       const ChartOptions& options);
 

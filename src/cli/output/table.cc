@@ -1,6 +1,7 @@
 #include "src/cli/output/table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 
 #include "src/cli/output/text.h"
@@ -22,6 +23,13 @@ size_t LongestWord(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return longest;
+}
+
+// Of the columns from `first` on, with what is between them.
+size_t Total(const std::vector<size_t>& widths, size_t first) {
+  if (first >= widths.size()) return 0;
+  return std::accumulate(widths.begin() + static_cast<std::ptrdiff_t>(first),
+                         widths.end(), kGap * (widths.size() - first - 1));
 }
 
 // The cells of a row, each wrapped to the width of its column.
@@ -64,6 +72,62 @@ void Table::AddTallRow(const std::vector<std::vector<std::string>>& cells) {
 }
 
 std::string Table::Layout(const Terminal& terminal) const {
+  std::vector<size_t> widths = FullWidths();
+  bool is_stacked = false;
+  if (terminal.is_terminal && Total(widths, 0) > terminal.width) {
+    Narrow(Total(widths, 0) - terminal.width, widths);
+    if (Total(widths, 0) > terminal.width) {
+      std::vector<size_t> below = FullWidths();
+      const size_t total = Total(below, 1) + kGap;
+      Narrow(total - std::min(total, terminal.width), below);
+      is_stacked = below[0] <= terminal.width &&
+                   Total(below, 1) + kGap <= terminal.width;
+      if (is_stacked) widths = below;
+    }
+  }
+
+  // The columns from `first` up to `last`.
+  const auto line_of = [&](const std::vector<std::string>& cells,
+                           const std::set<size_t>& red, size_t first,
+                           size_t last) {
+    std::string line(is_stacked && first > 0 ? kGap : 0, ' ');
+    for (size_t i = first; i < last; ++i) {
+      const std::string pad(widths[i] - TextWidth(cells[i]), ' ');
+      if (i > first) line.append(kGap, ' ');
+      const std::string cell =
+          red.contains(i) ? Paint(terminal, Colour::kRed, cells[i]) : cells[i];
+      line += columns_[i].align == Align::kRight ? pad + cell : cell + pad;
+    }
+    TrimRight(line);
+    return line;
+  };
+  const size_t all = columns_.size();
+  const auto lines_of = [&](const std::vector<std::string>& cells,
+                            const std::set<size_t>& red) {
+    std::vector<std::string> lines;
+    if (is_stacked && !cells[0].empty()) {
+      lines.push_back(line_of(cells, red, 0, 1));
+    }
+    for (const auto& part : LinesOf(cells, widths)) {
+      lines.push_back(line_of(part, red, is_stacked ? 1 : 0, all));
+    }
+    return lines;
+  };
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  std::string text;
+  for (const std::string& line : lines_of(titles, {})) {
+    text += Paint(terminal, Colour::kBold, line) + '\n';
+  }
+  for (const Row& row : rows_) {
+    for (const std::string& line : lines_of(row.cells, row.red)) {
+      text += line + '\n';
+    }
+  }
+  return text;
+}
+
+std::vector<size_t> Table::FullWidths() const {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t width = TextWidth(columns_[i].title);
@@ -72,50 +136,27 @@ std::string Table::Layout(const Terminal& terminal) const {
     }
     widths.push_back(width);
   }
-  const size_t total = std::accumulate(widths.begin(), widths.end(),
-                                       kGap * (columns_.size() - 1));
-  if (terminal.is_terminal && total > terminal.width) {
-    Narrow(total - terminal.width, widths);
-  }
-
-  const auto line_of = [&](const std::vector<std::string>& cells,
-                           const std::set<size_t>& red) {
-    std::string line;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string pad(widths[i] - TextWidth(cells[i]), ' ');
-      if (i > 0) line.append(kGap, ' ');
-      const std::string cell =
-          red.contains(i) ? Paint(terminal, Colour::kRed, cells[i]) : cells[i];
-      line += columns_[i].align == Align::kRight ? pad + cell : cell + pad;
-    }
-    TrimRight(line);
-    return line;
-  };
-  std::vector<std::string> titles;
-  for (const Column& column : columns_) titles.push_back(column.title);
-  std::string text = Paint(terminal, Colour::kBold, line_of(titles, {})) + '\n';
-  for (const Row& row : rows_) {
-    for (const auto& cells : LinesOf(row.cells, widths)) {
-      text += line_of(cells, row.red) + '\n';
-    }
-  }
-  return text;
+  return widths;
 }
 
 void Table::Narrow(size_t over, std::vector<size_t>& widths) const {
-  size_t chosen = 0;
-  size_t most = 0;
+  // The first column has nothing to give.
+  std::vector<size_t> room(columns_.size());
   for (size_t i = 1; i < columns_.size(); ++i) {
     size_t least = TextWidth(columns_[i].title);
     for (const Row& row : rows_) {
       least = std::max(least, LongestWord(row.cells[i]));
     }
-    if (widths[i] - least > most) {
-      most = widths[i] - least;
-      chosen = i;
-    }
+    room[i] = widths[i] - least;
   }
-  widths[chosen] -= std::min(over, most);
+  while (over > 0) {
+    const auto most = std::ranges::max_element(room);
+    const size_t taken = std::min(over, *most);
+    if (taken == 0) return;
+    widths[static_cast<size_t>(most - room.begin())] -= taken;
+    *most = 0;
+    over -= taken;
+  }
 }
 
 }  // namespace smdebug::cli

@@ -11,8 +11,9 @@ namespace smdebug::cli {
 
 // A table for people: columns as wide as their widest cell, two blanks apart.
 //
-// On a terminal that is too narrow the words of one column, not of the first,
-// go to several lines. Nothing is ever cut: people copy names.
+// On a terminal that is too narrow the words of columns, not of the first, go
+// to several lines; where that is not enough, the first column has lines of its
+// own. Nothing is ever cut: people copy names.
 //
 // One thread at a time.
 class Table {
@@ -47,7 +48,9 @@ class Table {
     std::set<size_t> red = {};
   };
 
-  // Takes up to `over` from the column whose words leave the most room.
+  std::vector<size_t> FullWidths() const;
+
+  // Takes up to `over` from the columns whose words leave the most room.
   void Narrow(size_t over, std::vector<size_t>& widths) const;
 
   std::vector<Column> columns_;

@@ -60,6 +60,29 @@ TEST(TableTest, SentencesAreWrappedOnANarrowTerminalOnly) {
   EXPECT_THAT(table.Layout({}), HasSubstr("what it means in words\n"));
 }
 
+TEST(TableTest, SeveralColumnsAreWrappedWhereOneIsNotEnough) {
+  Table table({{.title = "name"}, {.title = "in"}, {.title = "what"}});
+  table.AddRow({"fc", "one, two", "some words"});
+  EXPECT_EQ(table.Layout({.is_terminal = true, .width = 17}),
+            "name  in    what\n"
+            "fc    one,  some\n"
+            "      two   words\n");
+}
+
+TEST(TableTest, TheFirstColumnHasLinesOfItsOwnWhereTheOthersTakeTheWidth) {
+  Table table({{.title = "name"}, {.title = "in"}, {.title = "what"}});
+  table.AddRow({"a_long_name", "one, two", "some words"});
+  table.AddRow({"b", "one", "x"});
+  EXPECT_EQ(table.Layout({.is_terminal = true, .width = 20}),
+            "name\n"
+            "  in        what\n"
+            "a_long_name\n"
+            "  one, two  some\n"
+            "            words\n"
+            "b\n"
+            "  one       x\n");
+}
+
 TEST(TableTest, TitlesAreBoldInColour) {
   Table table = MakeTable();
   table.AddRow({"x", "1"});

@@ -30,10 +30,11 @@ bool LocaleIsUtf8() {
 Terminal DetectTerminal(int fd) {
   Terminal terminal;
   terminal.utf8 = LocaleIsUtf8();
-  terminal.is_terminal = isatty(fd) == 1;
+  // A dumb one takes no more than a pipe does.
+  terminal.is_terminal =
+      isatty(fd) == 1 && base::GetEnv("TERM").value_or("dumb") != "dumb";
   if (!terminal.is_terminal) return terminal;
-  terminal.colour = base::GetEnv("NO_COLOR").value_or("").empty() &&
-                    base::GetEnv("TERM").value_or("dumb") != "dumb";
+  terminal.colour = base::GetEnv("NO_COLOR").value_or("").empty();
   winsize size = {};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
     if (size.ws_col > 0) terminal.width = size.ws_col;

@@ -15,8 +15,9 @@ struct Terminal {
   size_t height = 24;  // Lines, likewise.
 };
 
-// The terminal behind file descriptor `fd`. Colour needs a terminal other than
-// "dumb" and no NO_COLOR; UTF-8 is what LC_ALL, LC_CTYPE or LANG say.
+// The terminal behind file descriptor `fd`; one that TERM calls "dumb", or
+// nothing, is none. Colour needs one and no NO_COLOR; UTF-8 is what LC_ALL,
+// LC_CTYPE or LANG say.
 Terminal DetectTerminal(int fd);
 
 enum class Colour { kBold, kRed };

@@ -55,7 +55,7 @@ TEST_F(TerminalTest, ATerminalHasColourAndAWidth) {
   EXPECT_EQ(terminal.width, 40u);
 }
 
-TEST_F(TerminalTest, NoColorAndADumbTerminalTurnColourOff) {
+TEST_F(TerminalTest, NoColorTurnsColourOff) {
   {
     const ScopedEnvironment no_color("NO_COLOR", "1");
     EXPECT_FALSE(DetectTerminal(fd_).colour);
@@ -64,8 +64,15 @@ TEST_F(TerminalTest, NoColorAndADumbTerminalTurnColourOff) {
     const ScopedEnvironment no_color("NO_COLOR", "");  // As if it were unset.
     EXPECT_TRUE(DetectTerminal(fd_).colour);
   }
-  const ScopedEnvironment term("TERM", "dumb");
-  EXPECT_FALSE(DetectTerminal(fd_).colour);
+}
+
+TEST_F(TerminalTest, ADumbTerminalIsNone) {
+  for (const std::optional<std::string>& name :
+       {std::optional<std::string>("dumb"), std::optional<std::string>()}) {
+    const ScopedEnvironment term("TERM", name);
+    EXPECT_FALSE(DetectTerminal(fd_).is_terminal);
+    EXPECT_FALSE(DetectTerminal(fd_).colour);
+  }
 }
 
 TEST_F(TerminalTest, APipeIsNoTerminal) {

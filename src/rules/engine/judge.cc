@@ -313,8 +313,10 @@ void Judge::Conclude(bool stopped, Trial& trial, const HookStats& stats) {
                            damage.front().file, damage.front().reason));
   } else if (const std::string lack = Lack(trial); !lack.empty()) {
     Fail(lack);
+    report.refused = !Missing(trial).empty();
   } else if (const std::string missing = Missing(trial); !missing.empty()) {
     Fail(missing);
+    report.refused = true;
   } else if (const auto whole = std::ranges::find_if(damage, HidesSteps);
              whole != damage.end() && type_->needs_steps) {
     Fail(fmt::format("a part of the run could not be read: {}: {}", whole->file,

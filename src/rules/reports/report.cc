@@ -82,6 +82,7 @@ void RuleReport::CatchUpWith(const RuleReport& later) {
   steps_judged = later.steps_judged;
   last_step = later.last_step;
   ended = later.ended;
+  refused = later.refused;
   unreadable_steps = later.unreadable_steps;
   unreadable = later.unreadable;
   files = later.files;
@@ -118,6 +119,7 @@ std::string ToJson(const RuleReport& report) {
     json.Int(report.last_step);
   }
   json.Key("ended").Bool(report.ended);
+  json.Key("refused").Bool(report.refused);
   json.Key("files").BeginArray();
   for (const std::string& file : report.files) json.String(file);
   json.EndArray();

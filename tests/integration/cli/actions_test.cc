@@ -255,17 +255,36 @@ TEST(ActionOptionTest, TheActionOfARuleIsForThatRuleAlone) {
     {"RuleConfigurationName": "Loud",
      "RuleParameters": {"rule_to_invoke": "ExplodingTensor",
        "action_json":
-         "{\"name\": \"email\", \"endpoint\": \"me@example.com\"}"}},
-    {"RuleConfigurationName": "Wrong",
-     "RuleParameters": {"rule_to_invoke": "ExplodingTensor",
-       "action_json": "{\"name\": \"dance\"}"}}])");
+         "{\"name\": \"email\", \"endpoint\": \"me@example.com\"}"}}])");
   const CliOutcome outcome =
       CallCli({"check", run, "--config", dir / "rules.json", "--dry-run"});
   EXPECT_EQ(outcome.code, kExitFound);
   EXPECT_THAT(outcome.err, HasSubstr("Loud: email me@example.com: dry run"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("Quiet")));
-  EXPECT_THAT(outcome.err,
-              HasSubstr("Wrong: nothing in its action_json can be done"));
+}
+
+TEST(ActionOptionTest, AnActionOfARuleThatCannotBeDoneIsRefused) {
+  const testing::ScopedEnvironment no_url("SMDEBUG_SMTP_URL", std::nullopt);
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  const auto refusal = [&](const std::string& action) {
+    WriteFile(dir / "rules.json", R"([{"RuleConfigurationName": "my",
+      "RuleParameters": {"rule_to_invoke": "ExplodingTensor",
+        "action_json": ")" + action + R"("}}])");
+    const CliOutcome outcome =
+        CallCli({"check", run, "--config", dir / "rules.json"});
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.err;
+  };
+  EXPECT_EQ(refusal(R"({\"name\": \"email\", \"endpoint\": \"me@b.com\"})"),
+            "smdebug: my: action_json: action email: SMDEBUG_SMTP_URL is not "
+            "set; expected smtp://host:port or smtps://host:port\n");
+  EXPECT_THAT(
+      refusal(R"([{\"name\": \"stoptraining\"}, {\"name\": \"dance\"}])"),
+      HasSubstr("my: action_json: "));
+  EXPECT_THAT(refusal("dance"), HasSubstr("it is not a JSON object"));
+  EXPECT_FALSE(std::filesystem::exists(run + "/rules"));
 }
 
 TEST(ActionOptionTest, AnUnknownActionIsRefusedBeforeAnythingIsJudged) {

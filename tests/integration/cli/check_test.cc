@@ -103,6 +103,28 @@ TEST(CheckCommandTest, AFaultIsFoundAndReported) {
   EXPECT_EQ(kept["fired_steps"], json[0]["fired_steps"]);
 }
 
+TEST(CheckCommandTest, ARuleThatWasAskedAmissIsNoVerdictOnTheRun) {
+  const TempDir dir;
+  WriteGradients(dir / "runs/a", 4);
+  for (const std::string rule :
+       {"AllZero:collection_names=wieghts", "AllZero:tensor_regex=nothing,a"}) {
+    const CliOutcome outcome =
+        CallCli({"check", dir / "runs/a", "--json", "--rule", rule});
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_EQ(outcome.json()[0]["status"], "Error");
+    EXPECT_EQ(outcome.json()[0]["refused"], true);
+    const auto listed = CallCli({"ls", dir / "runs", "--json"}).json();
+    EXPECT_TRUE(listed["runs"][0]["failed"].empty()) << listed;
+  }
+  // The run lacks what the rule needs, whoever asks.
+  const CliOutcome lacking =
+      CallCli({"check", dir / "runs/a", "--json", "--rule", "Overfit"});
+  EXPECT_EQ(lacking.json()[0]["status"], "Error");
+  EXPECT_EQ(lacking.json()[0]["refused"], false);
+  const auto listed = CallCli({"ls", dir / "runs", "--json"}).json();
+  EXPECT_EQ(listed["runs"][0]["failed"], nlohmann::json({"Overfit"}));
+}
+
 TEST(CheckCommandTest, TextNamesRuleStatusAndEvidence) {
   const TempDir dir;
   WriteGradients(dir / "run", 9);
@@ -226,6 +248,7 @@ TEST(CheckCommandTest, WrongCallsGetOneClearSentence) {
       {{"--rule", "VanishingGradient:treshold=1"}, "threshold"},
       {{"--rule", "AllZero"}, "collection_names"},
       {{"--config", dir / "absent.json"}, "no such file"},
+      {{"--config", dir.path().string()}, "is a folder; expected a JSON file"},
       {{"--rule", "ExplodingTensor", "--other-trial", dir / "absent"},
        "no such folder"},
   };

@@ -177,6 +177,37 @@ TEST_F(ExportTest, NothingIsReplacedUnasked) {
   EXPECT_EQ(Export({"--npz", npz_, "--force"}).code, kExitOk);
 }
 
+TEST_F(ExportTest, AnArchiveGoesToStandardOutput) {
+  EXPECT_EQ(Export({"--npz", npz_}).code, kExitOk);
+  for (const std::string name : {"-", "/dev/stdout"}) {
+    const CliOutcome outcome = Export({"--npz", name});
+    EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+    EXPECT_EQ(outcome.out, ReadFile(npz_));
+    EXPECT_THAT(Export({"--csv", name, "--regex", "loss"}).out,
+                StartsWith("step,mode,"));
+  }
+  const CliOutcome refused =
+      CallCli({"export", run_, "--npz", "-"}, {.is_terminal = true});
+  EXPECT_EQ(refused.code, kExitError);
+  EXPECT_THAT(refused.err, HasSubstr("standard output is a terminal"));
+}
+
+TEST_F(ExportTest, ARunWithoutTensorsGivesNothing) {
+  const std::string empty = dir_ / "empty";
+  {
+    Hook hook(testing::SaveEverything(empty));
+    hook.BeginStep();
+    hook.Close();
+  }
+  for (const std::string option : {"--csv", "--npz"}) {
+    const CliOutcome outcome = CallCli({"export", empty, option, "-"});
+    EXPECT_EQ(outcome.code, kExitError);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err,
+              "smdebug: nothing to export: the run has no tensors\n");
+  }
+}
+
 TEST_F(ExportTest, DamageCostsItsStepAlone) {
   for (const std::string& key :
        {run::EventFileKey(3, "worker_0"), run::IndexFileKey(3, "worker_0")}) {

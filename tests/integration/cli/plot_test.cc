@@ -41,6 +41,19 @@ TEST_F(PlotTest, PlotsScalarsAsTheyAre) {
   EXPECT_EQ(json["values"][1], 0.5);
 }
 
+TEST_F(PlotTest, MoreLinesThanSignsAreRefused) {
+  // Two modes of the run each time.
+  std::vector<std::string> args = {"plot"};
+  for (int i = 0; i < 16; ++i) args.push_back(Run());
+  args.emplace_back("loss");
+  const CliOutcome outcome = CallCli(args);
+  EXPECT_EQ(outcome.code, kExitError);
+  EXPECT_THAT(outcome.err, HasSubstr("signs for 31 lines in one picture, and "
+                                     "these are 32"));
+  args.emplace_back("--json");
+  EXPECT_EQ(CallCli(args).code, kExitOk);
+}
+
 TEST_F(PlotTest, PlotsReductionsOfOtherTensors) {
   const auto values = [](const std::vector<std::string>& args) {
     std::vector<std::string> all = args;

@@ -210,6 +210,25 @@ TEST(TailTest, FollowsAJobFromBeforeItsStartToItsEnd) {
             "       2  worker_0  1 tensor  loss 2\n");
 }
 
+TEST(TailTest, AStepThatHoldsOnlyScalarsOfOthersHasNoLine) {
+  const TempDir dir;
+  HookConfig config = SaveEverything(dir / "run");
+  config.save_config = SaveConfig::Every({.save_interval = 4});
+  {
+    Hook hook(config);
+    for (int step = 0; step < 7; ++step) {
+      hook.BeginStep();
+      if (step % 4 == 0) SaveFloats(hook, "w", {1, 2});
+      if (step == 1 || step == 5) hook.SaveScalar("loss", 1);
+    }
+    hook.Close();
+  }
+  const CliOutcome outcome = CallCli({"tail", dir / "run", "--from", "0"});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("0 workers"))) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("scalar/loss 1"));
+}
+
 TEST(TailTest, DamageIsToldWhenItIsMet) {
   const TempDir dir;
   Hook hook(SaveEverything(dir / "run"));

@@ -91,6 +91,20 @@ TEST(WatchTest, AHealthyJobEndsWell) {
   EXPECT_EQ(watch.out(), "ExplodingTensor  NoIssuesFound\n");
 }
 
+TEST(WatchTest, WhatIsThereIsJudgedHoweverShortTheTimeIs) {
+  const TempDir dir;
+  {
+    Hook hook(SaveEverything(dir / "run"));
+    for (int i = 0; i < 3; ++i) SaveStep(hook, i == 2 ? kInfinity : 1);
+    hook.Close();
+  }
+  const CliOutcome outcome =
+      CallCli({"watch", dir / "run", "--json", "--timeout", "0", "--rule",
+               "ExplodingTensor"});
+  EXPECT_EQ(outcome.code, kExitFound) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(R"("steps_judged":3)"));
+}
+
 TEST(WatchTest, TheReportIsThereWhileTheJobRuns) {
   const TempDir dir;
   Hook hook(SaveEverything(dir / "run"));

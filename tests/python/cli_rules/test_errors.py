@@ -33,7 +33,20 @@ def test_a_file_that_is_not_there(run: Path, tmp_path: Path) -> None:
 def test_a_class_that_is_not_there(run: Path, write_rule: WriteRule) -> None:
     rule = write_rule(LOW_LOSS + "\nclass Other(LowLoss):\n    pass\n")
     told = refused(run, "--rule", f"{rule}:Missing")
-    assert told == f"smdebug: {rule} has no class Missing; its rules: LowLoss, Other"
+    assert told == f"smdebug: {rule} has no class Missing; its classes: LowLoss, Other"
+
+
+def test_a_script_without_the_class_is_not_run(
+    run: Path, write_rule: WriteRule, tmp_path: Path
+) -> None:
+    trains = f"open({str(tmp_path / 'trained')!r}, 'w').close()\n"
+    rule = write_rule(trains + "def train():\n    class Own: pass\n")
+    assert refused(run, "--rule", f"{rule}:Own").endswith("has no class Own; its classes: none")
+    assert not (tmp_path / "trained").exists()
+    # Names that only running tells are looked for by running.
+    rule = write_rule(trains + "globals()['Own'] = 3\n")
+    assert "has no class Own" in refused(run, "--rule", f"{rule}:Own")
+    assert (tmp_path / "trained").exists()
 
 
 @pytest.mark.parametrize(
@@ -53,8 +66,11 @@ def test_a_class_that_is_no_rule(run: Path, write_rule: WriteRule, text: str, wh
     ("text", "why"),
     [
         ("class Own(Rule)\n  pass", "SyntaxError: "),
-        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("raise SystemExit(3)", "SystemExit: 3"),
+        (
+            "import no_such_module\nclass Own: pass",
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+        ("raise SystemExit(3)\nclass Own: pass", "SystemExit: 3"),
     ],
 )
 def test_a_file_that_cannot_be_loaded(

@@ -65,10 +65,16 @@ class Machine:
         self.write("cmake", f"printf '{lines}\\n' >build/bootstrap/missing.txt")
 
     def bootstrap(self, *groups: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": str(self.bin), "HOME": str(self.root), **variables}
+        return self.bootstrap_in(self.root, self.bin, *groups, **variables)
+
+    @staticmethod
+    def bootstrap_in(
+        root: Path, programs: Path, *groups: str, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": str(programs), "HOME": str(root), **variables}
         return subprocess.run(
-            [str(self.bin / "bash"), "tools/bootstrap", *groups],
-            cwd=self.root,
+            [str(programs / "bash"), "tools/bootstrap", *groups],
+            cwd=root,
             env=environment,
             capture_output=True,
             text=True,
@@ -161,3 +167,33 @@ def test_cmake_names_all_that_is_missing_at_once(tmp_path: Path) -> None:
         "fmt: libfmt-dev (Debian, Ubuntu), fmt-devel (Fedora), fmt (conda-forge)" in result.stderr
     )
     assert "CLI11: libcli11-dev (Debian, Ubuntu), cli11-devel (Fedora)" in result.stderr
+
+
+def test_help_says_what_it_does_and_which_groups_there_are(machine: Machine) -> None:
+    result = machine.bootstrap("--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("tools/bootstrap [GROUP...]: ")
+    assert "\nGroups: browser build lint " in result.stdout
+
+
+def test_build_folders_of_another_place_are_made_anew(machine: Machine) -> None:
+    assert machine.bootstrap("build").returncode == 0
+    of_another = machine.root / "build/release"
+    of_another.mkdir()
+    (of_another / "CMakeCache.txt").write_text("CMAKE_CACHEFILE_DIR:INTERNAL=/elsewhere/release\n")
+    kept = machine.root / "build/bootstrap/kept"
+    kept.touch()
+    result = machine.bootstrap("build")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
+        "bootstrap: build/release was made in another place, /elsewhere/release: it is made anew\n"
+    )
+    assert not of_another.exists()
+    assert kept.exists()
+
+    moved = machine.root.parent / "moved"
+    shutil.copytree(machine.root, moved, symlinks=True)
+    result = Machine.bootstrap_in(moved, machine.bin, "build")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "bootstrap: build/bootstrap was made in another place" in result.stdout
+    assert not (moved / "build/bootstrap/kept").exists()
