@@ -52,11 +52,11 @@ def check_patterns(collection: str, patterns: Sequence[str]) -> None:
 def module_pattern(module: str, inputs: bool, outputs: bool) -> str:
     """The regex of a module's inputs, outputs or both, and of nothing else."""
 
-def did_patterns_mean(patterns: Sequence[str], names: Sequence[str]) -> str:
-    """The same for patterns that match no name."""
-
 def did_you_mean(name: str, names: Sequence[str]) -> str:
     """Ends a message about an unknown name; empty if none is near."""
+
+def did_patterns_mean(patterns: Sequence[str], names: Sequence[str]) -> str:
+    """The same for patterns that match no name."""
 
 def tensorboard_dir(out_dir: str, export_tensorboard: bool, tensorboard_dir: str | None) -> str | None:
     """Where TensorBoard files go; None if they are not asked for."""
