@@ -167,6 +167,9 @@ class ActionSet {
 
   ActionCounts counts() const;
 
+  // Why the audit trail could not be written, the first time; empty if it was.
+  std::string trail_failure() const;
+
  private:
   class Impl;
   const std::unique_ptr<Impl> impl_;

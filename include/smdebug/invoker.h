@@ -176,7 +176,8 @@ struct InvokeOptions {
   // while the rule is asked. Unset: such lines go to standard error at once.
   std::function<void(std::string_view line)> on_print = {};
 
-  // Gets a line when a rule is given up. Unset: it goes to the log.
+  // Gets a line when a rule is given up, or reports cannot be kept. Unset: it
+  // goes to the log.
   std::function<void(std::string_view line)> on_notice = {};
 
   // The Python that evaluates rules of Python files where SMDEBUG_PYTHON names

@@ -34,6 +34,11 @@ class ActionSet::Impl {
     return counts_;
   }
 
+  std::string trail_failure() const {
+    const base::MutexLock lock(mu_);
+    return trail_failure_;
+  }
+
   std::vector<ActionOutcome> Fire(const Firing& firing) {
     const base::MutexLock lock(mu_);
     const Firing whole = WithRun(firing);
@@ -50,10 +55,12 @@ class ActionSet::Impl {
   }
 
  private:
-  // When an action was last done for a rule, and how often it was not since.
+  // When an action was last tried for a rule, how often it was not since, and
+  // whether the try failed.
   struct Last {
     steady_clock::time_point time;
     int64_t suppressed = 0;
+    bool has_failed = false;
   };
 
   steady_clock::time_point Now() const {
@@ -73,8 +80,9 @@ class ActionSet::Impl {
       outcome.suppressed = ++last.suppressed;
       outcome.result = Result::kSuppressed;
       outcome.detail = fmt::format(
-          "done at most once in {} s for each rule; SMDEBUG_ACTION_INTERVAL "
-          "sets that",
+          "{} at most once in {} s for each rule; SMDEBUG_ACTION_INTERVAL sets "
+          "that",
+          last.has_failed ? "it has just failed, and is tried" : "done",
           std::chrono::duration<double>(options_.interval).count());
       return outcome;
     }
@@ -95,6 +103,7 @@ class ActionSet::Impl {
       outcome.result = Result::kFailed;
       outcome.detail = error.what();
     }
+    last.has_failed = outcome.result == Result::kFailed;
     return outcome;
   }
 
@@ -155,9 +164,10 @@ class ActionSet::Impl {
   }
 
   void NoteTrailFailed(const Error& error) SMDEBUG_REQUIRES(mu_) {
-    if (std::exchange(trail_has_failed_, true)) return;
-    base::LogWarning("the audit trail of actions is not written: {}",
-                     error.what());
+    if (!trail_failure_.empty()) return;
+    trail_failure_ = fmt::format(
+        "the audit trail of actions is not written: {}", error.what());
+    base::LogWarning("{}", trail_failure_);
   }
 
   const ActionOptions options_;
@@ -165,7 +175,7 @@ class ActionSet::Impl {
   std::vector<std::unique_ptr<Action>> actions_ SMDEBUG_GUARDED_BY(mu_);
   std::map<std::pair<std::string, size_t>, Last> last_ SMDEBUG_GUARDED_BY(mu_);
   ActionCounts counts_ SMDEBUG_GUARDED_BY(mu_);
-  bool trail_has_failed_ SMDEBUG_GUARDED_BY(mu_) = false;
+  std::string trail_failure_ SMDEBUG_GUARDED_BY(mu_);
 };
 
 ActionSet::ActionSet(ActionOptions options)
@@ -201,5 +211,7 @@ std::vector<ActionOutcome> ActionSet::Fire(const Firing& firing) {
 }
 
 ActionCounts ActionSet::counts() const { return impl_->counts(); }
+
+std::string ActionSet::trail_failure() const { return impl_->trail_failure(); }
 
 }  // namespace smdebug

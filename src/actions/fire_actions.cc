@@ -107,6 +107,11 @@ std::vector<std::string> FireActions::NotDone(
   if (has_actions && !has_fired) {
     lines.emplace_back("no action was done: no rule fired");
   }
+  std::string trail_failure = shared_.trail_failure();
+  for (const auto& [rule, own] : by_rule_) {
+    if (trail_failure.empty()) trail_failure = own->trail_failure();
+  }
+  if (!trail_failure.empty()) lines.push_back(std::move(trail_failure));
   return lines;
 }
 

@@ -72,8 +72,7 @@ std::string Post(std::string_view kind, const std::string& url,
     throw ActionError(kind, error.what());
   }
   if (result.kind != TransferResult::Kind::kDone) {
-    throw ActionError(kind,
-                      fmt::format("{}: {}", PublicPartOf(url), result.error));
+    throw ActionError(kind, result.error);
   }
   return fmt::format("answer {}", result.status);
 }

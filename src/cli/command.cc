@@ -294,7 +294,7 @@ void DamageNotice::TellNew() {
 std::vector<Damage> DamageNotice::TakeNew() {
   std::vector<Damage> damage = trial_->damage();
   std::erase_if(damage, [this](const Damage& one) {
-    return !told_.emplace(one.file, one.tensor).second;
+    return !told_.emplace(one.file, one.tensor, one.step).second;
   });
   return damage;
 }

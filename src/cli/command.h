@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -69,7 +70,8 @@ class DamageNotice {
   const Tell tell_;
   const int exceptions_;
   int lines_ = 0;
-  std::set<std::pair<std::string, std::string>> told_;  // Files and tensors.
+  // Files, tensors and steps.
+  std::set<std::tuple<std::string, std::string, int64_t>> told_;
 };
 
 // Opens one run after the other and calls `visit` with each; says what of it

@@ -186,10 +186,17 @@ void RequireMode(std::span<Trial* const> trials, Mode mode) {
       break;
     }
   }
-  throw Error(fmt::format("there is no saved step of {}; {}", ModeName(mode),
-                          modes.empty()
-                              ? "no step was saved in any mode"
-                              : "there are steps of " + Join(modes, " and ")));
+  const bool has_steps = std::ranges::any_of(trials, [](Trial* trial) {
+    return !trial->Steps(Mode::kGlobal, /*include_incomplete=*/true).empty();
+  });
+  std::string there = "the run has no step";
+  if (!modes.empty()) {
+    there = "there are steps of " + Join(modes, " and ");
+  } else if (has_steps) {
+    there = "all steps are without a mode (GLOBAL)";
+  }
+  throw Error(
+      fmt::format("there is no saved step of {}; {}", ModeName(mode), there));
 }
 
 void RequireMatch(const std::vector<std::string>& names,
@@ -198,6 +205,19 @@ void RequireMatch(const std::vector<std::string>& names,
   if (!KeepMatching(names, regexes).empty()) return;
   throw Error(fmt::format("no tensor matches '{}'; {}", Join(regexes, "' or '"),
                           TensorsText(names)));
+}
+
+void RequireReadable(const Trial& trial, std::optional<int64_t> step,
+                     Mode mode) {
+  // What a step is in its mode, its index alone says.
+  if (!step || mode != Mode::kGlobal) return;
+  const std::vector<Damage> all = trial.damage();
+  const auto damage = std::ranges::find_if(all, [&](const Damage& one) {
+    return one.step == *step && one.kind == DamageKind::kBadIndex;
+  });
+  if (damage == all.end()) return;
+  throw Error(fmt::format("step {} was saved and cannot be read: {}: {}", *step,
+                          damage->file, damage->reason));
 }
 
 int64_t RequireStep(const std::vector<int64_t>& steps,
@@ -216,6 +236,9 @@ void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,
                     bool include_incomplete) {
   if (!step) return;
   std::vector<int64_t> steps = trial.Steps(mode, include_incomplete);
+  if (std::ranges::find(steps, *step) == steps.end()) {
+    RequireReadable(trial, step, mode);
+  }
   for (const trial::Reader::Place& place :
        trial::Reader::CompletePlaces(*trial.reader().Known(), mode)) {
     steps.push_back(mode == Mode::kGlobal ? place.step : place.mode_step);

@@ -72,6 +72,11 @@ void RequireMode(std::span<Trial* const> trials, Mode mode);
 void RequireMatch(const std::vector<std::string>& names,
                   std::span<const std::string> regexes);
 
+// Throws Error, naming the damage, if the index of that step is damaged; for
+// those who have not found the step. One counted within a mode is not known.
+void RequireReadable(const Trial& trial, std::optional<int64_t> step,
+                     Mode mode);
+
 // Throws Error as RequireStep() does if `step` is set and nothing was saved at
 // it, not even a scalar.
 void RequireRunStep(Trial& trial, std::optional<int64_t> step, Mode mode,

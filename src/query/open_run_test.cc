@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -193,6 +194,9 @@ TEST(OpenRunTest, WhatIsNotThereIsAnsweredByWhatIs) {
               ThrowsMessage<Error>(HasSubstr("did you mean 'fc.weight'?")));
   EXPECT_THAT([&] { RequireWorker(trial, "worker_7"); },
               ThrowsMessage<Error>(HasSubstr("expected worker_0")));
+  EXPECT_THAT([&] { RequireMode(std::array{&trial}, Mode::kEval); },
+              ThrowsMessage<Error>(HasSubstr(
+                  "no saved step of EVAL; all steps are without a mode")));
   const std::vector<int64_t> steps = trial.Steps();
   EXPECT_EQ(RequireStep(steps, {}, Mode::kGlobal, "it"), 8);
   EXPECT_THAT([&] { RequireStep(steps, 5, Mode::kGlobal, "it"); },

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "smdebug/error.h"
 #include "src/query/entry_compare.h"
 #include "src/query/name_match.h"
 #include "src/query/saved_entry.h"
@@ -154,9 +155,14 @@ class RunComparer {
 
   void CompareEntry(int64_t step, size_t tensor, const SavedEntry& a,
                     const SavedEntry& b) {
+    std::optional<EntryDifference> found;
+    try {
+      found = CompareEntries(a, b, options_.tolerance);
+    } catch (const FormatError&) {
+      ++result_.damaged;  // The trial has noted what.
+      return;
+    }
     ++result_.compared;
-    std::optional<EntryDifference> found =
-        CompareEntries(a, b, options_.tolerance);
     if (!found) return;
     ++result_.different;
     different_.insert(tensor);
@@ -211,10 +217,12 @@ Json DifferenceJson(const RunDifference& difference) {
 
 }  // namespace
 
-bool RunComparison::equal() const {
-  return steps_only_a.empty() && steps_only_b.empty() &&
-         tensors_only_a.empty() && tensors_only_b.empty() &&
-         entries_only_a == 0 && entries_only_b == 0 && different == 0;
+bool RunComparison::equal() const { return !differ() && damaged == 0; }
+
+bool RunComparison::differ() const {
+  return !(steps_only_a.empty() && steps_only_b.empty() &&
+           tensors_only_a.empty() && tensors_only_b.empty() &&
+           entries_only_a == 0 && entries_only_b == 0 && different == 0);
 }
 
 RunComparison CompareRuns(Trial& a, Trial& b, const CompareOptions& options,
@@ -231,6 +239,7 @@ Json ToJson(const RunComparison& result) {
   return {{"equal", result.equal()},
           {"first", result.first ? DifferenceJson(*result.first) : Json()},
           {"compared", result.compared},
+          {"damaged", result.damaged},
           {"different", result.different},
           {"tensors_different", result.tensors_different},
           {"steps_only_a", result.steps_only_a},

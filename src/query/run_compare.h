@@ -39,18 +39,22 @@ struct RunComparison {
   int64_t entries_only_b = 0;
 
   int64_t compared = 0;           // Tensors at a step of a worker.
-  int64_t different = 0;          // Of them.
+  int64_t damaged = 0;            // Not compared: one cannot be read.
+  int64_t different = 0;          // Of those compared.
   int64_t tensors_different = 0;  // By name.
   std::optional<RunDifference> first;
   std::vector<RunDifference> largest;  // The largest first.
 
+  // Whether everything could be compared and nothing differs.
   bool equal() const;
+  // Whether something differs, of what could be compared.
+  bool differ() const;
 };
 
 // Compares what both runs saved, by step and name: values where both have them,
 // else the reductions that both have or that can be had from a value, else
 // shapes. Calls `started` once with the number of steps to come, and `done`
-// after each. Throws FormatError for a damaged value.
+// after each. What is damaged is left out and counted; the trials list it.
 RunComparison CompareRuns(Trial& a, Trial& b, const CompareOptions& options,
                           const std::function<void(uint64_t)>& started,
                           const std::function<void()>& done);

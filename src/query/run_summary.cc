@@ -134,7 +134,10 @@ class Summarizer {
     const std::string folder(run::FolderOf(run::kIndexPrefix));
     if (linked_.contains(folder)) return;
     for (const auto& [name, worker] : workers_) {
-      if (!worker.ledger) continue;
+      if (!worker.ledger) {
+        CheckLedger(survey, name);
+        continue;
+      }
       std::string missing =
           run::MissingSteps(survey, *worker.ledger, indexed_[name]);
       if (missing.empty()) continue;
@@ -142,6 +145,23 @@ class Summarizer {
       if (run::IdentityOf(storage_) != survey.id) return;
       AddDamage(folder, std::move(missing), DamageKind::kMissingSteps);
     }
+  }
+
+  // One that is missing; those that are damaged are noted.
+  void CheckLedger(const run::Survey& survey, const std::string& name) {
+    if (linked_.contains(std::string(run::FolderOf(run::kLedgerPrefix))))
+      return;
+    const bool keeps = run::KeepsLedgers(survey) || has_checksums_;
+    if (!keeps || !indexed_.contains(name)) return;
+    std::optional<Damage> damage = run::LedgerDamage(survey, name);
+    constexpr auto kKind = DamageKind::kBadLedger;
+    if (!damage || std::ranges::find(summary_.damage, damage->file,
+                                     &Damage::file) != summary_.damage.end()) {
+      return;
+    }
+    // Another job may be setting the run aside.
+    if (run::IdentityOf(storage_) != survey.id) return;
+    AddDamage(std::move(damage->file), std::move(damage->reason), kKind);
   }
 
   // A worker that was killed may have had no time to write its collections.
@@ -236,8 +256,12 @@ class Summarizer {
     ++worker.steps;
     worker.values += index::CountValues(index);
     worker.scalars += index::CountScalars(index);
-    for (const auto& entry : index.tensors) AddName(entry.name);
-    for (const auto& entry : index.scalars) AddName(entry.name);
+    const auto take = [&](const auto& entry) {
+      AddName(entry.name);
+      has_checksums_ |= entry.location.crc32c.has_value();
+    };
+    std::ranges::for_each(index.tensors, take);
+    std::ranges::for_each(index.scalars, take);
     for (const auto& entry : index.shapes) AddName(entry.name);
     if (worker.first_step < 0 || item.step < worker.first_step) {
       worker.first_step = item.step;
@@ -280,6 +304,7 @@ class Summarizer {
   std::map<std::string, int64_t> indexed_;    // By worker, those damaged too.
   std::set<std::string> declared_;  // Workers that have a collections file.
   std::set<std::string> linked_;    // Symbolic links that were met.
+  bool has_checksums_ = false;      // Of any value: smdebug 1.0 writes none.
   std::unordered_map<std::string, uint64_t> content_sizes_;
 };
 

@@ -10,6 +10,7 @@
 #include "smdebug/error.h"
 #include "src/index/step_index.h"
 #include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::query {
@@ -23,14 +24,15 @@ using ::testing::IsEmpty;
 using testing::PutFile;
 using ::testing::SizeIs;
 
-// A run composed file by file. Each step has two tensors of 50 bytes.
+// A run composed file by file. Each step has two tensors of 50 bytes, without
+// checksums, as smdebug 1.0 saves them.
 class RunSummaryTest : public ::testing::Test {
  protected:
   static index::StepIndex IndexOf(int64_t step, std::string_view worker) {
     index::StepIndex index;
     index.mode_step = step;
     index.event_file = run::EventFileKey(step, worker);
-    index.tensors = {{"w", {0, 50, 1u}}, {"b", {50, 50, 2u}}};
+    index.tensors = {{"w", {0, 50, {}}}, {"b", {50, 50, {}}}};
     return index;
   }
 
@@ -205,7 +207,7 @@ TEST_F(RunSummaryTest, AnEventFileShorterThanAnEntrySaysIsDamage) {
 TEST_F(RunSummaryTest, ARidingScalarBeyondTheEventFileIsDamage) {
   PutStep(0, "worker_0");
   index::StepIndex index = IndexOf(0, "worker_0");
-  index.scalars = {{"scalar/lr", 7, Mode::kTrain, 7, {100, 1, 1u}}};
+  index.scalars = {{"scalar/lr", 7, Mode::kTrain, 7, {100, 1, {}}}};
   PutFile(*storage_, run::IndexFileKey(0, "worker_0"), ToJson(index));
   ExpectOneDamage(run::EventFileKey(0, "worker_0"),
                   "'scalar/lr' ends at byte 101");
@@ -253,6 +255,22 @@ TEST_F(RunSummaryTest, ALedgerThatDoesNotParseIsDamage) {
   PutFile(*storage_, run::LedgerKey("worker_0"), R"({"lost": "many"})");
   ExpectOneDamage(run::LedgerKey("worker_0"), "lost: expected a whole number");
   EXPECT_FALSE(SummarizeRun(*storage_).workers.at(0).ledger.has_value());
+}
+
+TEST_F(RunSummaryTest, AMissingLedgerIsDamageUnlessTheRunIsOfSmdebug1) {
+  const std::string key = run::LedgerKey("worker_0");
+  constexpr std::string_view kReason =
+      "is missing, but worker_0 has saved steps";
+  PutCollections("worker_0", 1);
+  PutStep(0, "worker_0");
+  EXPECT_THAT(SummarizeRun(*storage_).damage, IsEmpty());
+  PutFile(*storage_, run::kEndMarkerKey, ToJson(run::EndMarker{.run = "some"}));
+  ExpectOneDamage(key, kReason);
+  storage_->Remove(run::kEndMarkerKey);
+  index::StepIndex index = IndexOf(0, "worker_0");
+  index.tensors.front().location.crc32c = 1;
+  PutFile(*storage_, run::IndexFileKey(0, "worker_0"), ToJson(index));
+  ExpectOneDamage(key, kReason);
 }
 
 TEST_F(RunSummaryTest, AMissingCollectionsFileIsDamageOnceTheWorkerIsDone) {

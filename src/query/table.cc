@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smdebug/error.h"
+#include "src/base/log.h"
 #include "src/query/export_query.h"
 
 namespace smdebug::query {
@@ -37,24 +38,20 @@ class TableReader {
     asked_columns_ = table_.reductions.size();
   }
 
+  // Throws FormatError, and has added nothing then.
   void Add(const ExportEntry& entry) {
+    std::optional<Value> value;
+    if (entry.saved.value) value = entry.ReadValue();
+    std::vector<std::pair<Reduction, double>> reductions;
+    if (!entry.saved.reductions.empty()) reductions = entry.ReadReductions();
     table_.steps.push_back(entry.id.step);
     table_.modes.push_back(entry.id.mode);
     table_.mode_steps.push_back(entry.id.mode_step);
     table_.workers.push_back(workers_.Of(entry.worker()));
     table_.tensors.push_back(tensors_.Of(entry.tensor()));
-    double number = std::nan("");
-    std::optional<Value> value;
-    if (entry.saved.value) {
-      value = entry.ReadValue();
-      if (IsNumber(*value)) number = value->Get(0);
-    }
-    table_.values.push_back(number);
-    if (!entry.saved.reductions.empty()) {
-      for (const auto& [reduction, saved] : entry.ReadReductions()) {
-        Put(reduction, saved);
-      }
-    }
+    const bool is_number = value && IsNumber(*value);
+    table_.values.push_back(is_number ? value->Get(0) : std::nan(""));
+    for (const auto& [reduction, saved] : reductions) Put(reduction, saved);
     if (!value || value->dtype() == DType::kString) return;
     for (const Reduction& reduction : asked_) {
       const bool has = std::ranges::find(entry.saved.reductions, reduction) !=
@@ -115,13 +112,20 @@ Table ReadTable(Trial& trial, const TableQuery& query) {
     throw InvalidWorker(*query.worker);
   }
   TableReader reader(query.reductions);
-  ForEachEntry(
+  const size_t known_damage = trial.damage().size();
+  ForEachWholeEntry(
       trial,
       {.tensors = query.tensors, .mode = query.mode, .worker = query.worker},
       [&](const ExportEntry& entry) {
         reader.Add(entry);
         return true;
       });
+  const std::vector<Damage> damage = trial.damage();
+  for (size_t i = known_damage; i < damage.size(); ++i) {
+    base::LogWarning("left out, since it is damaged: '{}' at step {}: {}: {}",
+                     damage[i].tensor, damage[i].step, damage[i].file,
+                     damage[i].reason);
+  }
   return reader.Finish();
 }
 

@@ -6,12 +6,34 @@
 #include <gtest/gtest.h>
 
 #include "smdebug/error.h"
+#include "src/run/keys.h"
+#include "tests/testing/files.h"
+#include "tests/testing/log_capture.h"
 #include "tests/testing/trial_run.h"
 
 namespace smdebug::query {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(TableTest, ADamagedValueIsLeftOutAndNamed) {
+  testing::TestTrial made;
+  made.run.Declare({"worker_0"});
+  for (int64_t step = 0; step < 2; ++step) {
+    made.run.At(step).Number("a", 1).Number("b", 2).Publish();
+  }
+  made.run.End();
+  const std::string key = run::EventFileKey(1, "worker_0");
+  std::string events = *testing::GetFile(*made.storage, key);
+  events.resize(events.size() - 1);  // The end of b.
+  testing::PutFile(*made.storage, key, events);
+  const testing::LogCapture log;
+  const Table table = ReadTable(made.Open(), {.tensors = {"a", "b"}});
+  EXPECT_THAT(table.steps, ElementsAre(0, 0, 1));
+  EXPECT_THAT(table.values, ElementsAre(1, 2, 1));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("'b' at step 1: " + key)));
+}
 
 TEST(TableTest, RowsAreByStepTensorAndWorker) {
   testing::TestTrial made;

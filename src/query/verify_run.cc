@@ -74,6 +74,7 @@ class Verifier {
   VerifyResult Verify() {
     result_.run = storage_.root();
     for (Damage& damage : SummarizeRun(storage_).damage) {
+      lacks_steps_ |= damage.kind == DamageKind::kMissingSteps;
       // Steps are looked at more closely below.
       if (damage.kind == DamageKind::kBadCollections ||
           damage.kind == DamageKind::kBadLedger ||
@@ -90,7 +91,10 @@ class Verifier {
       if (named_.contains(item.name) || !item.worker) continue;
       progress_(item.size);
       const auto index = of_damaged_.find(item.name);
-      if (index == of_damaged_.end()) {
+      if (index == of_damaged_.end() && lacks_steps_) {
+        result_.unchecked.push_back(
+            {item.name, std::string(run::FolderOf(run::kIndexPrefix))});
+      } else if (index == of_damaged_.end()) {
         result_.leftovers.push_back(item.name);
       } else {
         result_.unchecked.push_back({item.name, index->second});
@@ -213,6 +217,7 @@ class Verifier {
   std::set<std::string> linked_;  // Symbolic links that were met.
   // Damaged indexes by the event file that goes with each.
   std::map<std::string, std::string> of_damaged_;
+  bool lacks_steps_ = false;  // Fewer are there than a ledger counts.
   VerifyResult result_;
 };
 

@@ -20,8 +20,8 @@ struct VerifyResult {
   uint64_t bytes = 0;  // Of the event files.
   int64_t without_checksum = 0;  // Of the values; smdebug 1.0 writes none.
   std::vector<Damage> damage;
-  // Event files of steps whose index is damaged, which alone could tell what
-  // they hold. The damage is that of the index.
+  // Event files of steps whose index is damaged or gone, which alone could tell
+  // what they hold. The damage is that of the index.
   struct Unchecked {
     std::string file;
     std::string index;

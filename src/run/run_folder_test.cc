@@ -607,6 +607,11 @@ TEST_F(RunFolderTest, WhoLeavesStillHasTheFolderUntilTheMarkerIsThere) {
   PutFile(*storage_, LedgerKey("worker_0"), ToJson(ledger));
   EXPECT_EQ(Info().state, RunState::kFinished);
   EXPECT_THAT(Info().reason, HasSubstr("end marker is missing"));
+  const std::string claim = *GetFile(*storage_, kClaimKey);
+  storage_->Remove(kClaimKey);  // As when somebody has removed the marker.
+  EXPECT_EQ(Info().state, RunState::kFinished);
+  EXPECT_THAT(Info().reason, HasSubstr("end marker is missing"));
+  PutFile(*storage_, kClaimKey, claim);
   const smdebug::testing::LogCapture log;
   EXPECT_EQ(Single()->Enter(), Entered::kNew);
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("held a run that had finished;"

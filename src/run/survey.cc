@@ -110,6 +110,11 @@ constexpr std::string_view kNoMarker =
     "its end marker is missing: it could not be written, or the last process "
     "was ended just before";
 
+// The same without the claim, which goes when the marker is there.
+constexpr std::string_view kNoMarkerNow =
+    "its end marker is missing: it was removed, or a platform has yet to "
+    "write it";
+
 RunState StateOf(Ending ending) {
   switch (ending) {
     case Ending::kFailed:
@@ -392,6 +397,27 @@ std::string MissingSteps(const Survey& survey, const Ledger& ledger,
       there == 1 ? "is" : "are");
 }
 
+bool KeepsLedgers(const Survey& survey) {
+  return !survey.id.empty() || !survey.ledgers.empty() ||
+         std::ranges::find(survey.damage, DamageKind::kBadLedger,
+                           &Damage::kind) != survey.damage.end();
+}
+
+std::optional<Damage> LedgerDamage(const Survey& survey,
+                                   std::string_view worker) {
+  if (std::ranges::find(survey.ledgers, worker, &Ledger::worker) !=
+      survey.ledgers.end()) {
+    return std::nullopt;
+  }
+  std::string key = LedgerKey(worker);
+  const auto damage = std::ranges::find(survey.damage, key, &Damage::file);
+  if (damage != survey.damage.end()) return *damage;
+  return Damage{
+      .file = std::move(key),
+      .reason = fmt::format("is missing, but {} has saved steps", worker),
+      .kind = DamageKind::kBadLedger};
+}
+
 bool HasLeft(const Survey& survey, std::string_view worker) {
   const auto ledger =
       std::ranges::find(survey.ledgers, worker, &Ledger::worker);
@@ -450,7 +476,10 @@ RunInfo JudgeNow(const Survey& survey) {
                                      survey.ledgers.front().num_workers) {
     // The platform's marker is yet to come.
     info.state = StateOf(word.ending);
-    if (!survey.claim) return info;
+    if (!survey.claim) {
+      if (info.reason.empty()) info.reason = kNoMarkerNow;
+      return info;
+    }
     // The last to leave gives up the claim, after the marker is there.
     if (std::ranges::any_of(survey.ledgers, is_alive)) {
       info.state = RunState::kRunning;

@@ -107,6 +107,15 @@ const Ledger* FindWriter(const Survey& survey);
 std::string MissingSteps(const Survey& survey, const Ledger& ledger,
                          int64_t there);
 
+// Whether a file or an identity says that the run was not written by smdebug
+// 1.0, and so has a ledger of each worker.
+bool KeepsLedgers(const Survey& survey);
+
+// What is wrong with the ledger of a worker, by its name in files, that has
+// saved steps of a run that keeps ledgers; nullopt if nothing is.
+std::optional<Damage> LedgerDamage(const Survey& survey,
+                                   std::string_view worker);
+
 // Whether a worker, by its name in files, has said that it is done, and all
 // that it wrote should be there; without a ledger of it, as in smdebug 1.0,
 // whether the run is done.

@@ -128,6 +128,7 @@ TensorRow& Catalog::AddRecord(std::string_view name, const Entry& entry,
   TensorRow& row = Row(split ? split->tensor : name);
   Entry added = entry;
   if (split) added.part = Part::Of(split->reduction);
+  has_checksums_ |= added.has_crc32c;
   Insert(row, added, mode);
   return row;
 }

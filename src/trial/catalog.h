@@ -189,6 +189,9 @@ class Catalog {
   // The number of the last one of `mode`; -1 if there is none.
   int64_t LastStep(Mode mode) const;
 
+  // Whether any record has a checksum: smdebug 1.0 writes none.
+  bool has_checksums() const noexcept { return has_checksums_; }
+
   // Bit ModeIndex(): some step is of that mode.
   uint8_t modes() const noexcept { return modes_; }
 
@@ -260,6 +263,7 @@ class Catalog {
   SharedVector<const Shape*> shapes_;
   SharedVector<ValueCounts> counts_;
   uint8_t modes_ = 0;
+  bool has_checksums_ = false;
 };
 
 }  // namespace smdebug::trial

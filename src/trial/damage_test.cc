@@ -1,5 +1,6 @@
 // Damaged files hide nothing but themselves.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,31 @@ TEST_F(DamageTest, ATruncatedEventFileIsNamed) {
   EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is cut short"));
 }
 
+TEST_F(DamageTest, EveryStepWhoseScalarsRodeInADamagedFileIsNamed) {
+  made_.run.At(5)
+      .Rider("loss", 3, 3, Mode::kGlobal, 3)
+      .Rider("loss", 4, 4, Mode::kGlobal, 4)
+      .Tensor("x", {5})
+      .Publish();
+  const std::string key = run::EventFileKey(5, kWorker);
+  const std::string whole = testing::GetFile(*made_.storage, key).value();
+  const auto lost_steps = [&]() -> std::set<int64_t> {
+    TrialOptions options = TestTrial::Options();
+    options.missing_file_retries = 0;
+    Trial& trial = made_.Open(options);
+    for (const int64_t step : {3, 4, 5}) {
+      EXPECT_ANY_THROW(trial.tensor(step == 5 ? "x" : "loss").At(step));
+    }
+    std::set<int64_t> steps;
+    for (const Damage& damage : trial.damage()) steps.insert(damage.step);
+    return steps;
+  };
+  testing::PutFile(*made_.storage, key, whole.substr(0, 10));
+  EXPECT_THAT(lost_steps(), ElementsAre(3, 4, 5));
+  made_.storage->Remove(key);
+  EXPECT_THAT(lost_steps(), ElementsAre(3, 4, 5));
+}
+
 TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
   made_.storage->Remove(run::EventFileKey(1, kWorker));
   Trial& trial = made_.Open();
@@ -136,7 +162,7 @@ TEST_F(DamageTest, AMissingEventFileIsATensorThatIsNotThere) {
   EXPECT_THAT(trial.damage()[0].reason, HasSubstr("is missing"));
 }
 
-TEST_F(DamageTest, AMissingEventFileIsDamageOfItsStepWhateverIsReadOfIt) {
+TEST_F(DamageTest, AMissingEventFileIsDamageOfItsStepAndOfWhatIsReadOfIt) {
   made_.run.At(3)
       .Tensor("x", {1})
       .Rider("loss", 0.5F, 2, Mode::kGlobal, 2)
@@ -145,9 +171,11 @@ TEST_F(DamageTest, AMissingEventFileIsDamageOfItsStepWhateverIsReadOfIt) {
   made_.storage->Remove(key);
   Trial& trial = made_.Open();
   EXPECT_THROW(trial.tensor("loss").At(2), TensorUnavailableForStep);
-  ASSERT_EQ(trial.damage().size(), 1u);
+  ASSERT_EQ(trial.damage().size(), 2u);
   EXPECT_EQ(trial.damage()[0].file, key);
   EXPECT_EQ(trial.damage()[0].step, 3);
+  EXPECT_EQ(trial.damage()[1].file, key);
+  EXPECT_EQ(trial.damage()[1].step, 2);
 }
 
 TEST_F(DamageTest, CollectionsOfAWorkerThatIsDoneAreDamageIfMissing) {

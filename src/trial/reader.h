@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@
 #include "src/trial/members.h"
 #include "src/trial/snapshot.h"
 #include "src/trial/step_table.h"
+
+namespace smdebug::run {
+struct Survey;
+}
 
 namespace smdebug::trial {
 
@@ -51,6 +56,10 @@ class Reader {
   const std::string& NameOf(TensorId id) const;
   std::vector<int64_t> Steps(Mode mode, bool include_incomplete);
   std::vector<Mode> Modes() const;
+  // Ledgers that should tell what those dropped or lost who have saved steps,
+  // and do not; nothing for runs of smdebug 1.0. `worker`: of that one alone.
+  std::vector<Damage> LedgerDamage(const run::Survey& survey,
+                                   WorkerName worker) const;
   std::optional<Mode> ModeOf(int64_t global_step);
   std::optional<int64_t> ModeStep(int64_t global_step);
   std::optional<int64_t> GlobalStep(Mode mode, int64_t mode_step);
@@ -248,7 +257,7 @@ class Reader {
   base::CondVar turn_free_;
   std::vector<Damage> value_damage_ SMDEBUG_GUARDED_BY(mu_);
   // File and tensor of each of them.
-  std::set<std::pair<std::string, std::string>> damaged_values_
+  std::set<std::tuple<std::string, std::string, int64_t>> damaged_values_
       SMDEBUG_GUARDED_BY(mu_);
   std::string opened_;  // The identity of the run; set on opening.
   // Of the one whose turn it is: when IsAbandoned() last looked, and since when

@@ -8,6 +8,8 @@
 #include "smdebug/error.h"
 #include "src/base/log.h"
 #include "src/index/step_index.h"
+#include "src/run/keys.h"
+#include "src/run/survey.h"
 #include "src/trial/reader.h"
 
 namespace smdebug::trial {
@@ -73,6 +75,21 @@ std::vector<int64_t> Reader::Steps(Mode mode, bool include_incomplete) {
     if (include_incomplete || known->IsComplete(*row)) steps.push_back(number);
   }
   return steps;
+}
+
+std::vector<Damage> Reader::LedgerDamage(const run::Survey& survey,
+                                         WorkerName worker) const {
+  const SnapshotPtr known = Known();
+  const Catalog& catalog = known->catalog();
+  std::vector<Damage> all;
+  if (!run::KeepsLedgers(survey) && !catalog.has_checksums()) return all;
+  for (uint32_t i = 0; i < catalog.num_workers(); ++i) {
+    if (worker && catalog.worker(i) != *worker) continue;
+    auto damage =
+        run::LedgerDamage(survey, run::EncodeWorker(catalog.worker(i)));
+    if (damage) all.push_back(*std::move(damage));
+  }
+  return all;
 }
 
 std::vector<Mode> Reader::Modes() const {

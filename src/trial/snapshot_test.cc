@@ -137,7 +137,7 @@ TEST_F(SnapshotTest, StragglersAreAwaitedByThoseOnlyWhoAskForNews) {
   };
   Trial trial(faulty_, options);
   ASSERT_THAT(trial.Steps(), ElementsAre(0, 1, 2));
-  run_.End();
+  run_.Mark();
   auto asks = std::async(std::launch::async, [&] { trial.Steps(); });
   waits.get_future().wait();
   EXPECT_EQ(trial.tensor("x").At(1).Get(0), 1);

@@ -304,11 +304,14 @@ void Reader::AwaitContent(const Snapshot& snapshot, const Entry& entry,
   CheckIdentity();
   constexpr std::string_view kReason = "is missing, but the index names it";
   const std::string name = ContentName(snapshot, entry);
-  NoteDamage({.file = name,
-              .reason = std::string(kReason),
-              .kind = DamageKind::kMissingContent,
-              // A scalar in it may be of a step before.
-              .step = snapshot.catalog().file(entry.file).step});
+  // The step of the file is lost, and a scalar in it may be of one before.
+  for (const int64_t step :
+       {snapshot.catalog().file(entry.file).step, entry.step}) {
+    NoteDamage({.file = name,
+                .reason = std::string(kReason),
+                .kind = DamageKind::kMissingContent,
+                .step = step});
+  }
   throw FormatError(name, kReason, DamageKind::kMissingContent);
 }
 
@@ -346,7 +349,7 @@ bool Reader::MayStillAppear(const Snapshot& snapshot,
 
 void Reader::NoteDamage(Damage damage) {
   const base::MutexLock lock(mu_);
-  if (damaged_values_.emplace(damage.file, damage.tensor).second) {
+  if (damaged_values_.emplace(damage.file, damage.tensor, damage.step).second) {
     value_damage_.push_back(std::move(damage));
   }
 }

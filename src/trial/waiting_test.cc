@@ -116,7 +116,7 @@ TEST(TrialWaitTest, WhoWaitsForStragglersMayGiveUp) {
   TestTrial made;
   made.run.Declare({"worker_0"});
   made.run.Save(0);
-  made.run.End();
+  made.run.Mark();
   TrialOptions options = TestTrial::Options();
   options.end_delay = std::chrono::hours(1);
   options.while_waiting = Impatience();

@@ -17,6 +17,7 @@
 #include "src/record/record.h"
 #include "src/record/tensor_event.h"
 #include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/files.h"
 
 namespace smdebug::testing {
@@ -131,7 +132,20 @@ class TestRun {
         .Publish();
   }
 
-  void End() { PutFile(*storage_, run::kEndMarkerKey, ""); }
+  // As a job ends: every worker that has saved steps has closed its ledger.
+  void End() {
+    for (const FileInfo& file : storage_->List(run::kIndexPrefix)) {
+      const auto name = run::ParseStepFileKey(file.key);
+      if (!name) continue;
+      const std::string key = run::LedgerKey(name->worker);
+      if (storage_->Stat(key)) continue;
+      PutFile(*storage_, key, ToJson(run::Ledger{.closed = true}));
+    }
+    Mark();
+  }
+
+  // The end marker alone, as somebody else may write it.
+  void Mark() { PutFile(*storage_, run::kEndMarkerKey, ""); }
 
  private:
   Storage* storage_;

@@ -102,13 +102,13 @@ it an `Error`, with the exception as details, and so does a step that it has not
 Without `--worker` a tensor that several workers saved is judged by what the first by name saved. With `--all-workers` each worker is judged by itself, and
 findings name the worker. Where several workers saved and neither is given, a message says so.
 
-A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, is no longer there, or was lost or dropped while the job ran, or if the run does not save what the rule needs, or has nothing in a collection or for a regex that you named;
+A rule ends as `NoIssuesFound`, `IssuesFound` or `Error`. It is an `Error` if it finds nothing and something could not be read, is no longer there, or was lost or dropped while the job ran, if a ledger that would tell what was dropped or lost is damaged or missing (runs of smdebug 1.0 have none), or if the run does not save what the rule needs, or has nothing in a collection or for a regex that you named;
 the details say what. On a run without end marker `StalledTrainingRule` compares the time of the newest file with now.
 
 The report of each rule is kept in `<run>/rules/<name>.json` until the rule is asked again under this name, or the file is removed: `rm <run>/rules/<name>.json` takes it back. If a rule is given twice, the second one is named `Name-2`; rules of `--config` have the names that it gives
-them. If the run cannot be written to, a message says so, and the rest is the same.
+them. If the run cannot be written to, a message says so once, and the rest is the same; so it is with `rules/actions.jsonl`.
 
-With `--action` each rule that fires has the action done, at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is reported on standard
+With `--action` each rule that fires has the action done, tried at most once in SMDEBUG_ACTION_INTERVAL seconds; the `action_json` of a rule is for that rule. What was done is reported on standard
 error, and in `<run>/rules/actions.jsonl`, also with `--no-reports`. What an earlier call has acted on is not acted on again; if an action has failed, the next call tries all of that rule again. Where an action is not done, a message says why.
 
 JSON: a list with one object per rule.

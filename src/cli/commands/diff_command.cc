@@ -36,16 +36,17 @@ class DiffCommand final : public Command {
     return {{kExitOk, "the runs are equal within the tolerance"},
             {kExitFound, "they differ"},
             {kExitError,
-             "one of them is not there, a value is damaged, or neither has "
-             "such a tensor or mode"}};
+             "one of them is not there, or neither has such a tensor or mode; "
+             "or nothing differs, but something is damaged"}};
   }
   std::string_view details() const override {
     return R"(Two numbers are equal if `|a - b| <= atol + rtol * |b|`, as `numpy.allclose` has it; NaN equals NaN, an infinity itself. Element types may differ. `--rtol 0
 --atol 0` compares exactly. Tensors are paired by step, name and worker. Where both runs have the value, values are compared; else reductions that both saved,
 or that one saved and the other's value gives; else shapes. `std`, `variance` and norms are not computed from values, since runs differ in their definitions.
 Steps that are not complete are left out. Steps, tensors or entries that only one run has make the runs differ.
+A value that is damaged in one of them is left out, and named on standard error.
 
-JSON: `equal`; `first` (null, or as below); `compared`, `different` (tensors at a step of a worker), `tensors_different` (by name); `steps_only_a`,
+JSON: `equal`; `first` (null, or as below); `compared`, `damaged` (not compared, since one cannot be read), `different` (tensors at a step of a worker), `tensors_different` (by name); `steps_only_a`,
 `steps_only_b`, `tensors_only_a`, `tensors_only_b` (lists); `entries_only_a`, `entries_only_b` (numbers); `largest`, a list of objects with `step`, `tensor`,
 `worker`, `what` (`value`, a reduction, `shape` or `form`), `mismatch` (why they cannot be compared, or null), `count`, `differing`, `largest` (the largest
 difference), `where` (its place in C order) and the elements there, `a` and `b`, as text.
@@ -90,7 +91,8 @@ difference), `where` (its place in C order) and the elements there, `a` and `b`,
     } else {
       streams.out << DiffText(result, streams.out_terminal);
     }
-    return result.equal() ? kExitOk : kExitFound;
+    if (result.differ()) return kExitFound;
+    return result.equal() ? kExitOk : kExitError;
   }
 
  private:

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -100,9 +101,13 @@ with its `run`.
     const Tensor tensor = query::RequireTensor(trial, what_.tensor);
     query::RequireWorker(trial, worker_);
     query::RequireMode(std::array{&trial}, mode_);
-    const int64_t step =
-        query::RequireStep(tensor.Steps(mode_, /*include_incomplete=*/true),
-                           step_, mode_, fmt::format("'{}'", tensor.name()));
+    const std::vector<int64_t> steps =
+        tensor.Steps(mode_, /*include_incomplete=*/true);
+    if (step_ && !std::ranges::binary_search(steps, *step_)) {
+      query::RequireReadable(trial, step_, mode_);
+    }
+    const int64_t step = query::RequireStep(steps, step_, mode_,
+                                            fmt::format("'{}'", tensor.name()));
     return query::ReadReport(trial, tensor, step, mode_, worker_);
   }
 

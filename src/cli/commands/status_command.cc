@@ -73,7 +73,7 @@ damage    none
 
 With more than one worker a table follows, one row per worker.
 
-Damage is: an index, collections or ledger file that cannot be understood; an event file that an index names and that is missing, or shorter than
+Damage is: an index, collections or ledger file that cannot be understood; the ledger of a worker that saved steps, if it is missing (runs of smdebug 1.0 have none); an event file that an index names and that is missing, or shorter than
 the index says; steps that the ledger of a worker counts, which has closed or is gone, and that are not there; the collections file of a worker that saved steps and has closed, if it is missing; a symbolic link in place of a folder or file of the run, for none is
 followed below its folder. An event file without an index is a step being written, and `.tmp` files are ignored.
 

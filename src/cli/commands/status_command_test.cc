@@ -47,7 +47,7 @@ class StatusCommandTest : public ::testing::Test {
     index::StepIndex index;
     index.mode_step = step;
     index.event_file = run::EventFileKey(step, worker);
-    index.tensors = {{"w", {0, 50, 1u}}, {"b", {50, 50, 2u}}};
+    index.tensors = {{"w", {0, 50, {}}}, {"b", {50, 50, {}}}};
     Put(index.event_file, std::string(100, 'x'));
     Put(run::IndexFileKey(step, worker), ToJson(index));
   }
@@ -132,6 +132,7 @@ TEST_F(StatusCommandTest, JsonIsOneObject) {
   PutStep(7, "worker_0");
   PutStep(7, "worker_1");
   PutLedger(MakeLedger("worker_0"));
+  PutLedger(MakeLedger("worker_1"));
   EXPECT_EQ(Call({"status", "--json", dir_.path().string()}), kExitOk);
   const auto json = nlohmann::json::parse(out_);
   EXPECT_EQ(json["run"], dir_.path().string());
@@ -154,7 +155,9 @@ TEST_F(StatusCommandTest, WhatIsNotARunGetsOneClearSentence) {
       {dir_ / "notes.txt", "notes.txt: is a file; give the folder of the run"},
       {dir_.path().string(), ": holds no run"},
       {"s3://bucket/run", "s3://bucket/run"},
-      {dir_ / "notes.txt/run", "notes.txt/run: lies in a file; give the folder of the run (its out_dir)"},
+      {dir_ / "notes.txt/run",
+       "notes.txt/run: lies in a file; give the folder of the run (its "
+       "out_dir)"},
       {"", "'' names no folder; give the folder of the run (its out_dir)"},
   };
   for (const auto& test : cases) {

@@ -45,17 +45,33 @@ std::vector<std::string> DamageLines(std::span<const Damage> damage) {
   std::vector<std::string> lines;
   while (!damage.empty()) {
     const Damage& first = damage.front();
-    std::vector<std::string> tensors;
+    // A scalar can lie there once for each of several steps.
+    std::vector<std::pair<std::string, int64_t>> tensors;
+    size_t values = 0;
     for (const Damage& one : damage) {
       if (one.file != first.file || one.reason != first.reason) break;
-      tensors.push_back(fmt::format("'{}'", one.tensor));
+      ++values;
+      const auto known = std::ranges::find(
+          tensors, one.tensor, &std::pair<std::string, int64_t>::first);
+      if (known == tensors.end()) {
+        tensors.emplace_back(one.tensor, 1);
+      } else {
+        ++known->second;
+      }
     }
-    damage = damage.subspan(tensors.size());
+    damage = damage.subspan(values);
+    std::vector<std::string> names;
+    names.reserve(tensors.size());
+    for (const auto& [tensor, count] : tensors) {
+      names.push_back(count == 1
+                          ? fmt::format("'{}'", tensor)
+                          : fmt::format("'{}' of {} steps", tensor, count));
+    }
     std::string line = fmt::format("{}: {}", first.file, first.reason);
     if (!first.tensor.empty()) {
       line += fmt::format(
-          "; {} {} lost: {}", Counted(std::ssize(tensors), "value"),
-          tensors.size() == 1 ? "is" : "are", JoinSome(tensors, kMostNames));
+          "; {} {} lost: {}", Counted(static_cast<int64_t>(values), "value"),
+          values == 1 ? "is" : "are", JoinSome(names, kMostNames));
     }
     lines.push_back(std::move(line));
   }
@@ -127,10 +143,11 @@ class VerifyCommand final : public Command {
   std::string_view details() const override {
     return R"(Reads the collections, the ledgers, every index file and every event file. Each value must lie where its index says, have the right checksum, decode, and
 carry its name; the rest of an event file must be whole records too. Runs of smdebug 1.0 have no checksums: their framing and content are checked, and the
-summary says how many values carry none.
+summary says how many values carry none. Values and index files have checksums; collections, ledgers, the claim and the end marker have none: they must be what they should be in form, but
+a digit or letter in them that has changed is not noticed.
 
 An event file whose index is damaged cannot be checked: only the index says what it holds. It is named with its index. One that has no index is what a writer leaves that was
-killed between the two. It is mentioned, and is not damage. `.tmp` files are ignored.
+killed between the two. It is mentioned, and is not damage, unless a ledger counts more steps than there are: then its index is gone. `.tmp` files are ignored.
 
 A step that the ledger of a worker counts and that is not there is damage. So is a symbolic link in place of a folder or file of a run: none is followed. To keep a run on another
 disk, move all of it; the folder of the run itself may be a link.

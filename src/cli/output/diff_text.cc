@@ -81,6 +81,10 @@ std::string DiffText(const RunComparison& result, const Terminal& terminal) {
                       result.different == 0
                           ? different
                           : Paint(terminal, Colour::kRed, different));
+  if (result.damaged > 0) {
+    line("not compared",
+         Counted(result.damaged, "tensor") + " at a step, damaged");
+  }
   if (!result.steps_only_a.empty()) {
     line("steps only in A", CountAndFirst(result.steps_only_a));
   }

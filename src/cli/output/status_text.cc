@@ -96,7 +96,7 @@ void AddCounters(const RunStatus& status, Screen& screen) {
                           &Damage::kind) != status.summary.damage.end();
     std::string_view what = "none (written by smdebug 1.0?)";
     if (is_damaged) {
-      what = "damaged";
+      what = "damaged or gone";
     } else if (!status.summary.info.id.empty()) {
       // What has an identity was written by this version.
       what = "missing";

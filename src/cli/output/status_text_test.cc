@@ -129,8 +129,9 @@ TEST(StatusTextTest, ADamagedLedgerIsNotCalledAbsent) {
                         .reason = "is not JSON",
                         .kind = DamageKind::kBadLedger});
   const std::string text = StatusText(StatusOf(run, "r", kNow));
-  EXPECT_THAT(text, HasSubstr("ledger    damaged, so what was dropped or lost "
-                              "is not known\n"));
+  EXPECT_THAT(
+      text, HasSubstr("ledger    damaged or gone, so what was dropped or lost "
+                      "is not known\n"));
   EXPECT_THAT(text, Not(HasSubstr("smdebug 1.0")));
 }
 

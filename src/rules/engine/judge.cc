@@ -95,14 +95,21 @@ bool HidesSteps(const Damage& damage) {
          damage.kind == DamageKind::kMissingSteps;
 }
 
-// What the job was to save and did not; empty if there is nothing.
-std::string Unsaved(const HookStats& stats) {
+// What the job was to save and did not, or why nobody knows; empty if there is
+// nothing.
+std::string Unsaved(const Account& account) {
+  const HookStats& stats = account.stats;
   std::vector<std::string> parts;
   if (stats.lost > 0) parts.push_back(fmt::format("{} lost", stats.lost));
   if (stats.dropped > 0) {
     parts.push_back(fmt::format("{} dropped", stats.dropped));
   }
-  if (parts.empty()) return {};
+  if (parts.empty() && account.damage.empty()) return {};
+  if (parts.empty()) {
+    const Damage& ledger = account.damage.front();
+    return fmt::format("what was dropped or lost is not known: {}: {}",
+                       ledger.file, ledger.reason);
+  }
   return fmt::format(
       "not all that was due was saved ({}; `smdebug status` says "
       "why), and what was saved has no issues",
@@ -290,7 +297,7 @@ std::string Judge::Missing(Trial& trial) const {
                      NeedText(missing, "and"), Misspelling(missing, trial));
 }
 
-void Judge::Conclude(bool stopped, Trial& trial, const HookStats& stats) {
+void Judge::Conclude(bool stopped, Trial& trial, const Account& account) {
   if (std::exchange(concluded, true)) return;
   const std::vector<Damage> damage = trial.damage();
   report.ended = !stopped;
@@ -321,7 +328,7 @@ void Judge::Conclude(bool stopped, Trial& trial, const HookStats& stats) {
              whole != damage.end() && type_->needs_steps) {
     Fail(fmt::format("a part of the run could not be read: {}: {}", whole->file,
                      whole->reason));
-  } else if (const std::string unsaved = Unsaved(stats);
+  } else if (const std::string unsaved = Unsaved(account);
              !unsaved.empty() && type_->needs_steps) {
     Fail(unsaved);
   } else {

@@ -27,6 +27,12 @@ struct Desk {
   std::vector<std::unique_ptr<TrialView>> others;  // As the invoker has them.
 };
 
+// What became of all that a job was to save.
+struct Account {
+  HookStats stats = {};
+  std::vector<Damage> damage = {};  // Ledgers that should tell, and do not.
+};
+
 // One rule over a run: an object of it for each desk, and the one report.
 // One thread at a time.
 class Judge {
@@ -62,7 +68,7 @@ class Judge {
 
   // Settles the status, by what `trial`, which is the run, has besides, and by
   // what the job could not save.
-  void Conclude(bool stopped, Trial& trial, const HookStats& stats);
+  void Conclude(bool stopped, Trial& trial, const Account& account);
 
   bool IsInRange(int64_t step) const {
     return step >= range.start && !IsPast(step);

@@ -160,6 +160,41 @@ TEST(LackTest, ARunOfWhichSomethingWasNeverSavedIsNotWithoutIssues) {
       RuleStatus::kNoIssuesFound);
 }
 
+TEST(LackTest, ARunWhoseLedgerCannotTellIsNotWithoutIssues) {
+  SmallRun small(kGradients);
+  const std::string key = run::LedgerKey("worker_0");
+  const auto expect_unknown = [&](const std::string& reason) {
+    const RuleReport report = small.Judge("VanishingGradient");
+    EXPECT_EQ(report.status, RuleStatus::kError);
+    EXPECT_THAT(report.details,
+                HasSubstr("what was dropped or lost is not known: " + key +
+                          ": " + reason));
+  };
+  testing::PutFile(*small.made.storage, key, R"({"worker": "wor)");
+  expect_unknown("");
+  // Values with checksums are of no run of smdebug 1.0, which has no ledgers.
+  small.made.storage->Remove(key);
+  expect_unknown("is missing, but worker_0 has saved steps");
+  // A rule in the job does not need the ledger.
+  EXPECT_EQ(
+      small.Judge("VanishingGradient", 0, [] { return HookStats(); }).status,
+      RuleStatus::kNoIssuesFound);
+}
+
+TEST(LackTest, ARunOfSmdebug1HasNoLedgerAndIsJudged) {
+  TestTrial made;
+  made.run.Declare({"worker_0"}, 1, BuiltInCollections(Framework::kNative));
+  auto step = made.run.At(0);
+  step.Tensor("gradient/w", {1});
+  step.index.tensors.front().location.crc32c.reset();
+  step.Publish();
+  testing::PutFile(*made.storage, run::kEndMarkerKey, "");
+  Invoker invoker(&made.Open(), {});
+  invoker.Add(ToEvaluation(ParseRuleSpec("VanishingGradient")));
+  EXPECT_TRUE(invoker.Run());
+  EXPECT_EQ(invoker.report(0).status, RuleStatus::kNoIssuesFound);
+}
+
 TEST(LackTest, ARunOfWhichStepsAreGoneIsNotWithoutIssues) {
   TestTrial made;
   made.run.Declare({"worker_0"}, 1, BuiltInCollections(Framework::kNative));

@@ -52,7 +52,7 @@ std::string ToldTo(const InvokeOptions& options,
 Panel::Panel(Trial* trial, InvokeOptions options)
     : trial_(trial),
       options_(std::move(options)),
-      files_(options_.reports, trial->run_id()) {
+      files_(options_.reports, trial->run_id(), options_.on_notice) {
   next_step_ = std::numeric_limits<int64_t>::max();
   if (!options_.all_workers) {
     desks_.push_back(std::make_unique<Desk>(trial_, options_.worker));
@@ -344,22 +344,24 @@ void Panel::NoteWait(double seconds) {
 }
 
 // What the job did so far, of the worker that is judged if only one is.
-HookStats Panel::Stats() const {
-  if (options_.stats) return options_.stats();
-  HookStats stats;
-  for (const run::Ledger& ledger : run::LookAt(*trial_->storage()).ledgers) {
+Account Panel::AccountOfJob() const {
+  if (options_.stats) return {.stats = options_.stats()};
+  const run::Survey survey = run::LookAt(*trial_->storage());
+  Account account = {
+      .damage = trial_->reader().LedgerDamage(survey, options_.worker)};
+  for (const run::Ledger& ledger : survey.ledgers) {
     const bool counts = !options_.worker ||
                         ledger.worker == run::EncodeWorker(*options_.worker);
-    if (counts) stats += ledger.stats;
+    if (counts) account.stats += ledger.stats;
   }
-  return stats;
+  return account;
 }
 
 void Panel::End(Place& place, bool stopped) {
   Judge& judge = *place.judge;
   if (judge.concluded) return;
   if (!stopped) Take(place, judge.Finish(desks_), place.told.ended);
-  judge.Conclude(stopped, *trial_, Stats());
+  judge.Conclude(stopped, *trial_, AccountOfJob());
   place.is_saved = false;
 }
 

@@ -76,7 +76,7 @@ class Panel {
 
   bool GoOn() const { return !options_.go_on || options_.go_on(); }
   bool JudgeToTheEnd();
-  HookStats Stats() const;
+  Account AccountOfJob() const;
   size_t OtherTrial(const std::string& path);
   void UpdateDesks();
   void JudgeStep(int64_t step);

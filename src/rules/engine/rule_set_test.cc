@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +11,9 @@
 
 #include "smdebug/error.h"
 #include "smdebug/invoker.h"
+#include "src/base/host.h"
+#include "src/run/keys.h"
+#include "src/run/ledger.h"
 #include "tests/testing/environment.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/trial_run.h"
@@ -62,6 +67,10 @@ TEST_F(RuleSetTest, OnceJudgesWhatIsThereAndEnds) {
     return true;
   };
   // The job goes on; what is there is judged all the same.
+  testing::PutFile(*made_.storage, run::LedgerKey("worker_0"),
+                   ToJson(run::Ledger{.host = base::HostName(),
+                                      .machine = base::MachineId(),
+                                      .pid = getpid()}));
   const auto reports = rules.JudgeOnce(Open(), *made_.storage, options);
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[0].status, RuleStatus::kIssuesFound);

@@ -1,6 +1,7 @@
 #include "src/rules/reports/report_files.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -128,8 +129,14 @@ void ReportFiles::Publish(const std::string& key, std::string_view text) {
 }
 
 void ReportFiles::GiveUp(const Error& error) {
-  failed_ = true;
-  base::LogWarning("reports of rules are not kept: {}", error.what());
+  if (std::exchange(failed_, true)) return;
+  const std::string words =
+      fmt::format("reports of rules are not kept: {}", error.what());
+  if (on_failure_) {
+    on_failure_(words);
+  } else {
+    base::LogWarning("{}", words);
+  }
 }
 
 }  // namespace smdebug::rules

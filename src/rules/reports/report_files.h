@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,16 +17,20 @@ namespace smdebug::rules {
 
 // The reports of a run: `rules/<name>.json`, each replaced as a whole.
 //
-// A report that cannot be written is worth a word in the log, and no more: a
+// A report that cannot be written is worth a word, and no more: a
 // run that cannot be written to can still be judged. Nor is one written where
 // the folder holds another run by now, or is gone: it is not made anew. The
 // store may be null: nothing is kept then. One thread at a time.
 class ReportFiles {
  public:
   // `run` is the identity of the run that is judged; those of smdebug 1.0 have
-  // none.
-  explicit ReportFiles(std::shared_ptr<Storage> storage, std::string run = {})
-      : storage_(std::move(storage)), run_(std::move(run)) {}
+  // none. `on_failure` gets a line once if reports cannot be kept; unset: it
+  // goes to the log.
+  explicit ReportFiles(std::shared_ptr<Storage> storage, std::string run = {},
+                       std::function<void(std::string_view)> on_failure = {})
+      : storage_(std::move(storage)),
+        run_(std::move(run)),
+        on_failure_(std::move(on_failure)) {}
 
   // What was asked of a rule; the same question has the same text.
   struct Question {
@@ -67,6 +72,7 @@ class ReportFiles {
 
   const std::shared_ptr<Storage> storage_;
   const std::string run_;
+  const std::function<void(std::string_view)> on_failure_;
   bool failed_ = false;
 };
 

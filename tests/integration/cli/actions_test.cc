@@ -92,6 +92,40 @@ TEST(ActionOptionTest, CheckStopsAProcessAndLeavesATrail) {
               HasSubstr(R"("outcome": "done")"));
 }
 
+TEST(ActionOptionTest, WhatHasFailedIsNotCalledDone) {
+  const TempDir dir;
+  const CliOutcome outcome =
+      CallCli({"check", ExplodedRun(dir), "--rule", "ExplodingTensor",
+               "--action", "exec:false"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.err, HasSubstr(": failed: "));
+  EXPECT_THAT(outcome.err,
+              HasSubstr(": suppressed: it has just failed, and is tried at "
+                        "most once in"));
+}
+
+TEST(ActionOptionTest, WhatCannotBeKeptIsToldOnce) {
+  const TempDir dir;
+  const std::string run = ExplodedRun(dir);
+  WriteFile(run + "/rules", "a file");
+  const CliOutcome outcome =
+      CallCli({"check", run, "--rule", "ExplodingTensor", "--rule", "Overfit",
+               "--action", "exec:true"});
+  EXPECT_EQ(outcome.code, kExitFound);
+  const auto count = [&](const std::string& words) {
+    size_t times = 0;
+    for (size_t at = outcome.err.find(words); at != std::string::npos;
+         at = outcome.err.find(words, at + 1)) {
+      ++times;
+    }
+    return times;
+  };
+  EXPECT_EQ(count("smdebug: reports of rules are not kept: "), 1u)
+      << outcome.err;
+  EXPECT_EQ(count("smdebug: the audit trail of actions is not written: "), 1u)
+      << outcome.err;
+}
+
 TEST(ActionOptionTest, ASecondCheckDoesNothingAgain) {
   const TempDir dir;
   const std::string run = ExplodedRun(dir);

@@ -168,6 +168,24 @@ TEST_F(DiffTest, WorkersArePairedByName) {
   EXPECT_GT(DiffJson()["entries_only_b"], 0);
 }
 
+TEST_F(DiffTest, ADamagedValueHidesNoOther) {
+  WriteSmallRun(b_);
+  const std::string event = b_ + "/" + run::EventFileKey(2, "worker_0");
+  std::string bytes = ReadFile(event);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  WriteFile(event, bytes);
+  const CliOutcome same = Diff();
+  EXPECT_EQ(same.code, kExitError);
+  EXPECT_THAT(same.out, HasSubstr("not compared     1 tensor at a step"));
+  EXPECT_THAT(same.err, HasSubstr("damaged: "));
+  EXPECT_THAT(same.err, HasSubstr("; damaged: step 2\n"));
+  const auto json = DiffJson();
+  EXPECT_EQ(json["equal"], false);
+  EXPECT_EQ(json["damaged"], 1);
+  EXPECT_EQ(json["different"], 0);
+  EXPECT_GT(json["compared"], 1);
+}
+
 TEST_F(DiffTest, NothingToCompareIsNoEquality) {
   WriteSmallRun(b_);
   const CliOutcome regex = Diff({"--regex", "zzz"});

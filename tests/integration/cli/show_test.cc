@@ -200,6 +200,8 @@ TEST_F(ShowTest, ADamagedIndexExplainsAStepThatIsMissing) {
   const std::string key = run::IndexFileKey(2, "worker_0");
   testing::WriteFile(run + "/" + key, "{");
   const std::string notice = "smdebug: damaged: " + run + "/" + key + ": ";
+  EXPECT_THAT(CallCli({"show", run, "fc.weight", "--step", "2"}).err,
+              HasSubstr("step 2 was saved and cannot be read: " + key));
   const std::vector<std::vector<std::string>> calls = {
       {"show", run, "fc.weight", "--step", "2"},
       {"steps", run},

@@ -173,6 +173,16 @@ TEST_F(VerifyTest, WhatAKilledWriterLeavesIsNoDamage) {
   EXPECT_EQ(VerifyJson()["leftovers"], nlohmann::json({event_}));
 }
 
+TEST_F(VerifyTest, AnEventFileWhoseIndexIsGoneIsNoLeftover) {
+  std::filesystem::remove(PathOf(index_));
+  const CliOutcome outcome = Verify();
+  EXPECT_EQ(outcome.code, kExitFound);
+  EXPECT_THAT(outcome.out, Not(HasSubstr("leftover")));
+  EXPECT_THAT(outcome.out, HasSubstr("unchecked  " + event_ +
+                                     ": belongs to index, which is damaged\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("index: 1 step is missing"));
+}
+
 TEST_F(VerifyTest, AnEventFileOfADamagedIndexIsNoLeftover) {
   WriteFile(PathOf(index_), "{");
   const CliOutcome outcome = Verify();
