@@ -49,7 +49,7 @@ TEST(ParseJsonTest, SaysWhatIsWrongInPlainWords) {
       {"{", "not JSON: it ends too early; expected a string"},
       {"{\"a\" 1}", "not JSON: unexpected a number; expected ':'"},
       {"[1] 2", "not JSON: unexpected a number; expected the end"},
-      {"[tru]", "not JSON: an unknown word; last read: 'tru]'"},
+      {"[tru]", "not JSON: an unknown word; last read: '[tru]'"},
   };
   for (const auto& [text, words] : cases) {
     EXPECT_THAT([&] { ParseJson(text, "s"); },
