@@ -64,7 +64,12 @@ void RelayLog() noexcept {
   try {
     nb::module_::import_("smdebug._internal.native_log").attr("relay")();
   } catch (nb::python_error& error) {
-    error.discard_as_unraisable("smdebug's log");
+    if (error.matches(PyExc_KeyboardInterrupt)) {
+      // Not ours to lose: whoever looks for signals next meets it again.
+      PyErr_SetInterrupt();
+    } else {
+      error.discard_as_unraisable("smdebug's log");
+    }
   } catch (const std::exception&) {
     // A message is not worth the call that it was about.
   }

@@ -117,3 +117,24 @@ except KeyboardInterrupt:
         child.kill()
     # The log says what is waited for.
     assert out.splitlines()[-1:] == ["interrupted"]
+
+
+def test_ctrl_c_while_the_log_is_written_ends_a_wait(tmp_path: Path) -> None:
+    program = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from smdebug.core.logger import get_logger
+from smdebug.trials import create_trial
+get_logger().addFilter(lambda record: signal.raise_signal(signal.SIGINT))
+try:
+    create_trial(sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    told = subprocess.check_output(
+        [sys.executable, "-c", program, str(tmp_path / "never")],
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=60,
+    )
+    assert told == "interrupted\n"
