@@ -28,6 +28,13 @@ class HookCollections(HookSettings):
         self._take_collections([])
         _core.check_hook_config(self._incomplete_settings())
 
+    # Settings that may also be assigned once steps have begun.
+    _counts_late: ClassVar[frozenset[str]] = frozenset({"stop_on_rule"})
+
+    def _note_assigned(self, name: str) -> None:
+        if vars(self).get("_has_begun") and name not in self._counts_late:
+            self.logger.warning(f"{name} was assigned after the first step; it changes nothing")
+
     def _take_collections(self, changed: list[str]) -> None:
         """Has the built-in collections, and those of `changed`, which are JSON."""
         self._saves_for_rules = False  # What they need is included.
@@ -148,7 +155,7 @@ class HookCollections(HookSettings):
 
     def _save_what_rules_need(self) -> None:
         """Includes the collections that the rules need; what the script has configured stays."""
-        if self._saves_for_rules or not self.rules:
+        if self._saves_for_rules or self.dry_run or not self.rules:
             return
         self._saves_for_rules = True
         for name, made in _core.rule_needs(self._settings(), self.rules):

@@ -65,7 +65,7 @@ class HookLife(HookCollections):
         """
         if self._core is None and "core" not in self._off:
             with making():
-                if self._core is None and not self._closed and self._is_of_this_process():
+                if self._core is None and self._is_of_this_process() and not self._closed:
                     self._core = self._try_to_make_core()
         return self._core
 
@@ -110,7 +110,7 @@ class HookLife(HookCollections):
             self._describe,
         )
         core.set_mode(self.mode.value)
-        if self.rules:
+        if self.rules and not self.dry_run:
             self._guard = _core.guard(core, self.rules, self.stop_on_rule)
         return core
 

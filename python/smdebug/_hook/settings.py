@@ -11,6 +11,7 @@ from smdebug import _core
 from smdebug._internal.checks import flag, names, path, refuse, refuse_type
 from smdebug._internal.native_log import relay
 from smdebug.core.hook_utils import get_tensorboard_dir, verify_and_get_out_dir
+from smdebug.core.logger import get_logger
 from smdebug.core.modes import ModeKeys
 from smdebug.core.reduction_config import ReductionConfig
 from smdebug.core.save_config import SaveConfig, SaveConfigMode
@@ -69,6 +70,8 @@ class Setting(Generic[Given, Taken]):
 
     def __set__(self, instance: object, value: Given) -> None:
         vars(instance)[self.name] = self.take(self.name, value)
+        if isinstance(instance, Configured):
+            instance._note_assigned(self.name)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(Setting,))
@@ -89,6 +92,9 @@ class Configured:
 
     def _set_up(self) -> None:
         """Is called by the constructor once all settings are taken."""
+
+    def _note_assigned(self, name: str) -> None:
+        """The setting of that name has been taken."""
 
     def _taken(self) -> dict[str, Any]:
         """What the settings are now; the constructor takes them again."""
@@ -211,6 +217,8 @@ class HookSettings(Configured):
         )
         if self.stop_on_rule and not self.rules:
             refuse("stop_on_rule", self.stop_on_rule, "False, since rules names no rule")
+        if self.dry_run and self.rules:
+            get_logger().warning("rules judge nothing with dry_run: nothing is saved for them")
 
     @classmethod
     def _load(cls, json_path: str) -> tuple[dict[str, Any], list[str]]:

@@ -78,10 +78,12 @@ def _set_up(logger: logging.Logger) -> None:
             handlers.append(logging.FileHandler(path))
         except OSError as error:
             refused = error
-    context = os.environ.get("SMDEBUG_LOG_CONTEXT", f"{socket.gethostname()}:{os.getpid()}")
+    context = os.environ.get("SMDEBUG_LOG_CONTEXT", socket.gethostname()).replace("%", "%%")
+    if "SMDEBUG_LOG_CONTEXT" not in os.environ:
+        context += ":%(process)d"  # That of a forked child is another.
     form = logging.Formatter(
         fmt="[%(asctime)s.%(msecs)03d "
-        + context.replace("%", "%%")
+        + context
         + " %(levelname)s %(filename)s:%(lineno)d] %(message)s",
         datefmt="%Y-%m-%d %H:%M:%S",
     )

@@ -68,6 +68,8 @@ class Hook(ModuleHook[WatchedModule]):
         "Whether gradients keep the scale of a GradScaler.", flag, default=False, kw_only=True
     )
 
+    _counts_late: ClassVar[frozenset[str]] = ModuleHook._counts_late | {"scaled"}
+
     def _start_over(self) -> None:
         super()._start_over()
         # What began the current step.
@@ -103,6 +105,8 @@ class Hook(ModuleHook[WatchedModule]):
         known = {part for root in self._watched() for _, part, _ in root.named_modules()}
         for name, part in module.named_modules():
             assert part not in known, f"module {name or type(part).__name__} is already registered"
+        if not self._is_of_this_process():
+            return
         watched = WatchedModule(module, with_parameters=True)
         self._watch(watched)
         handle = module.register_forward_pre_hook(StepCallback(self, watched))

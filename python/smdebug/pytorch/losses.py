@@ -30,34 +30,34 @@ def _is_loss(value: object) -> bool:
 class BackwardLoss:
     """Finds the scalars at which backward passes begin, as they are before scaling.
 
-    Of each forward pass that is expect()ed it is the first backward pass, on the same thread.
+    Of each forward pass that is expect()ed it is one backward pass, on the same thread.
     """
 
     def __init__(self) -> None:
-        self._is_due = False
-        self._thread = 0
+        # How many backward passes are still to come, by the thread that ran the forward passes.
+        self._due: dict[int, int] = {}
         # What a GradScaler made of a loss, and the loss.
-        self._scaled: tuple[weakref.ref[torch.Tensor], torch.Tensor] | None = None
+        self._scaled: list[tuple[weakref.ref[torch.Tensor], torch.Tensor]] = []
 
-    def expect(self) -> None:
-        """A forward pass begins."""
-        self._is_due = True
-        self._thread = threading.get_ident()
-        self._scaled = None
+    def expect(self, models: int) -> None:
+        """A forward pass of one of so many models begins."""
+        thread = threading.get_ident()
+        self._due[thread] = min(self._due.get(thread, 0) + 1, models)
+        self._scaled = [one for one in self._scaled if one[0]() is not None]
 
     def forget(self) -> None:
         """There is nothing to wait for."""
-        self._is_due = False
-        self._scaled = None
+        self._due.clear()
+        self._scaled.clear()
 
     def _is_meant(self) -> bool:
         # A checkpoint runs backward passes of its own within another.
-        return self._is_due and self._thread == threading.get_ident() and not is_recomputing()
+        return self._due.get(threading.get_ident(), 0) > 0 and not is_recomputing()
 
     def note_scaled(self, loss: Any, scaled: Any) -> None:
         """A GradScaler has made `scaled` of `loss`."""
         if scaled is not loss and _is_loss(loss) and _is_loss(scaled) and self._is_meant():
-            self._scaled = weakref.ref(scaled), loss.detach()
+            self._scaled.append((weakref.ref(scaled), loss.detach()))
 
     def losses_at(self, tensors: object) -> list[torch.Tensor]:
         """The losses of a backward pass that begins at `tensors`, if it is one that is due."""
@@ -66,13 +66,13 @@ class BackwardLoss:
         roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         losses = [self._unscaled(root) for root in roots if _is_loss(root)]
         if losses:
-            self.forget()
+            self._due[threading.get_ident()] -= 1
         return losses
 
     def _unscaled(self, loss: torch.Tensor) -> torch.Tensor:
-        scaled = self._scaled
-        if scaled is not None and scaled[0]() is loss:
-            return scaled[1]
+        for scaled, plain in self._scaled:
+            if scaled() is loss:
+                return plain
         return loss.detach()
 
 
@@ -141,7 +141,7 @@ class FoundLosses:
     def begin_forward(self) -> None:
         """A forward pass begins, of the current step."""
         if self._is_saved and torch.is_grad_enabled():
-            self._backward.expect()
+            self._backward.expect(sum(root.is_model for root in self._hook._watched()))
             listening.add(self._hook)
 
     def end_step(self) -> None:

@@ -42,7 +42,8 @@ def load_data(what: str, data: Any) -> Any:
         rows = np.asarray(data, dtype=np.float32) if isinstance(data, list) else data
         return xgboost.DMatrix(rows, label=labels, enable_categorical=True)
     except Exception as error:
-        raise SMDebugError(f"{what} cannot be used ({error}); allowed: {_ALLOWED}") from error
+        reason = str(error).partition("Stack trace:")[0].strip()
+        raise SMDebugError(f"{what} cannot be used ({reason}); allowed: {_ALLOWED}") from error
 
 
 def _load_file(what: str, path: str, content_type: object) -> Any:

@@ -104,6 +104,10 @@ class Hook(RoundHook, TrainingCallback):
         "What is predicted, and whose labels are saved, as a DMatrix.", _data, default=None
     )
 
+    _counts_late: ClassVar[frozenset[str]] = RoundHook._counts_late | {
+        *("hyperparameters", "train_data", "validation_data"),
+    }
+
     def _set_up(self) -> None:
         _need_xgboost()
         super()._set_up()

@@ -21,6 +21,7 @@ from smdebug.exceptions import (  # noqa: E402
     SMDebugTypeError,
     SMDebugValueError,
 )
+from support.log import logged  # noqa: E402
 from support.torch_nets import Net, fit  # noqa: E402
 
 EVERY = smd.SaveConfig(save_interval=1)
@@ -238,3 +239,20 @@ def test_what_is_not_kept_of_an_array_is_said_once(
         "strings are saved as a list",
         "a masked array is saved without its mask, with the values that lie under it",
     ]
+
+
+def test_a_setting_that_is_assigned_too_late_is_logged(run: str) -> None:
+    hook = BaseHook(run)
+    with logged() as lines:
+        hook.save_all = True
+        hook._begin_step()
+        hook.save_config = smd.SaveConfig(save_interval=7)
+        hook.stop_on_rule = False
+    assert lines == ["save_config was assigned after the first step; it changes nothing"]
+    hook.close()
+
+
+def test_a_dry_run_has_no_use_for_rules(run: str) -> None:
+    with logged() as lines:
+        BaseHook(run, dry_run=True, rules=["VanishingGradient"]).close()
+    assert lines == ["rules judge nothing with dry_run: nothing is saved for them"]

@@ -79,6 +79,17 @@ def test_a_copied_hook_does_nothing(make_hook: MakeHook, run_dir: Path) -> None:
     assert not list(run_dir.rglob("*"))
 
 
+@pytest.mark.parametrize("use", ["save_scalar", "save_tensor", "register_module"])
+def test_a_copied_hook_that_is_used_says_so(use: str, make_hook: MakeHook) -> None:
+    copied = pickle.loads(pickle.dumps(make_hook()))
+    with logged() as lines:
+        if use == "register_module":
+            copied.register_module(Net())
+        else:
+            getattr(copied, use)("mine", 1.0)
+    assert ["saves nothing with this hook" in line for line in lines] == [True]
+
+
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda h: pickle.loads(pickle.dumps(h))])
 def test_a_copied_hook_answers_as_the_hook_does(

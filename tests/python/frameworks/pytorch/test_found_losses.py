@@ -184,6 +184,26 @@ def test_of_several_backward_passes_the_first_counts(
     assert losses(read_run()) == {0: loss.item()}
 
 
+def test_losses_of_models_that_run_before_their_backward_passes(
+    make_hook: MakeHook, read_run: ReadRun
+) -> None:
+    hook = make_hook()
+    nets = [Net(), Net()]
+    for net in nets:
+        hook.register_module(net)
+    expected: dict[str, list[float]] = {"loss": [], "loss_1": []}
+    for x, y in batches(3):
+        both = [cross_entropy(net(x), y) for net in nets]
+        for name, loss in zip(expected, both):
+            loss.backward()
+            expected[name].append(loss.item())
+    hook.close()
+    trial = read_run()
+    for name, values in expected.items():
+        saved = trial.tensor(name).values()
+        assert {step: value.item() for step, value in saved.items()} == dict(zip((1, 3, 5), values))
+
+
 def test_a_backward_pass_at_no_scalar_is_none_of_a_loss(
     make_hook: MakeHook, read_run: ReadRun
 ) -> None:
