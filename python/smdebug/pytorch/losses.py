@@ -47,8 +47,8 @@ class BackwardLoss:
 
     def forget(self) -> None:
         """There is nothing to wait for."""
-        self._due.clear()
-        self._scaled.clear()
+        self._due = {}
+        self._scaled = []
 
     def _is_meant(self) -> bool:
         # A checkpoint runs backward passes of its own within another.
@@ -66,7 +66,9 @@ class BackwardLoss:
         roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         losses = [self._unscaled(root) for root in roots if _is_loss(root)]
         if losses:
-            self._due[threading.get_ident()] -= 1
+            # Another thread may have ended the step meanwhile.
+            thread = threading.get_ident()
+            self._due[thread] = max(self._due.get(thread, 0) - 1, 0)
         return losses
 
     def _unscaled(self, loss: torch.Tensor) -> torch.Tensor:
